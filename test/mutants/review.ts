@@ -499,7 +499,7 @@ export const reviewMutants: readonly NamedMutant[] = [
     id: "WG13",
     does: "takes its own commits for those of others",
     file: "run/execute/write-guard.ts",
-    find: "const before = watch?.version ?? ending.before?.version;",
+    find: "const before = watch?.version ?? ending.versionBefore?.version;",
     replace: "const before = watch?.version;",
     killedBy: writeGuard,
   },

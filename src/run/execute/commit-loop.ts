@@ -115,7 +115,7 @@ async function nextTurn(run: CommitRun): Promise<Turn | ActionResult> {
   const found = tablesInSnapshots(snapshots);
   const isFirst = run.versions === undefined;
   const version = versionIn(snapshots.get(planned.action.table));
-  const versions = (run.versions ??= { before: version, after: version });
+  const versions = (run.versions ??= { versionBefore: version, versionAfter: version });
   const isBegun = mayBeDone || versions.commits !== undefined;
   const progress = isBegun || sameTables(planned.before, found) ? progressNow(run, found) : undefined;
   if (progress === undefined) return { error: changed(planned, snapshots), inDoubt: isBegun };
@@ -220,12 +220,12 @@ function endIfLast(run: CommitRun, turn: Turn, sent: PlannedCommit, ending: Done
   run.seen = ending.found;
   run.versions = {
     ...versions,
-    after: ending.after,
+    versionAfter: ending.versionAfter,
     commits: (versions.commits ?? 0) + (ending.commits ?? 1),
     ...(sent.loses && { lossy: sent.after }),
     harm: versions.harm ?? ending.harm,
   };
-  const staysFresh = isRefresh || computesValues(commit) || run.fresh === ending.before?.version;
+  const staysFresh = isRefresh || computesValues(commit) || run.fresh === ending.versionBefore?.version;
   run.fresh = staysFresh ? quietly(ending) : undefined;
   if (commit.action.kind === "dropIndex") run.dropped.add(commit.text);
   // The tables do not show it. The ledger does with the record before the next commit.
@@ -255,8 +255,8 @@ async function endAfter(
   // What others did before it stays, such as an index of that name.
   const isOurs = run.versions!.commits !== undefined || context.midway !== undefined;
   if (ending.inDoubt || isUntouched(progress) || !isOurs) return ending;
-  const { before, after, commits = 0 } = run.versions!;
-  const part = { after, ...ending.part, before, commits: commits + (ending.part?.commits ?? 0) };
+  const { versionBefore, versionAfter, commits = 0 } = run.versions!;
+  const part = { versionAfter, ...ending.part, versionBefore, commits: commits + (ending.part?.commits ?? 0) };
   if (isInterruption(ending.error)) return { ...ending, part, inDoubt: true };
   return await rollBackCommits(commit, { ...ending, part }, planned, context);
 }
@@ -267,8 +267,10 @@ function computesValues({ action }: PlannedCommit): boolean {
 }
 
 /** The version that the commit made, if no other version lies between it and the one before the commit. */
-function quietly({ before, after }: Done): number | undefined {
-  return before !== undefined && after?.version === before.version + 1 ? after.version : undefined;
+function quietly({ versionBefore, versionAfter }: Done): number | undefined {
+  return versionBefore !== undefined && versionAfter?.version === versionBefore.version + 1
+    ? versionAfter.version
+    : undefined;
 }
 
 function plannedOf({ action, text, before, after }: PlannedCommit, { place }: PlannedAction): PlannedAction {

@@ -96,7 +96,7 @@ class DescribedAction {
     const tables = tablesInSnapshots(snapshots);
     const seen = snapshots.get(action.table);
     if (inDoubt && this.#isDoneIn(tables)) {
-      const done = { before: undefined, after: versionIn(seen), found: snapshots };
+      const done = { versionBefore: undefined, versionAfter: versionIn(seen), found: snapshots };
       return (
         (await this.#endingIfMadeByOthers()) ??
         (await this.#ended({ ...done, harm: await this.#harmIn(snapshots) }, { seen: this.#first }))
@@ -155,7 +155,10 @@ class DescribedAction {
     const { table } = this.#planned.action;
     const { kind, error } = this.failure!;
     const commits = called?.commits;
-    const versions = { before: versionIn(snapshots.get(table)), after: versionIn(this.#found.get(table)) };
+    const versions = {
+      versionBefore: versionIn(snapshots.get(table)),
+      versionAfter: versionIn(this.#found.get(table)),
+    };
     // A call that may still be under way could take effect in the middle of a detour.
     const starved = kind === "conflict" && !this.#wasUnanswered;
     return {
@@ -210,8 +213,8 @@ class DescribedAction {
     const { failure } = this;
     const { action } = this.#planned;
     const done = {
-      before: versionIn(seen),
-      after: versionIn(this.#found.get(action.table)),
+      versionBefore: versionIn(seen),
+      versionAfter: versionIn(this.#found.get(action.table)),
       found: this.#found,
       commits: called?.commits ?? commitsMade(action, seen?.version, called?.made, failure),
       harm: failure === undefined ? called?.harm : await this.#harmIn(this.#found),
@@ -225,7 +228,7 @@ class DescribedAction {
     if (commits === 0) return { ...done, harm };
     const found = await this.#describe();
     const all = done.commits === undefined ? undefined : done.commits + commits;
-    return { ...done, after: versionIn(found.get(this.#planned.action.table)), found, commits: all, harm };
+    return { ...done, versionAfter: versionIn(found.get(this.#planned.action.table)), found, commits: all, harm };
   }
 }
 

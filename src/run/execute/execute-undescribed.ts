@@ -17,7 +17,7 @@ export async function executeUndescribed(
 ): Promise<ActionResult> {
   const { lease } = context;
   const again = nextTry(planned, context);
-  const done = { before: undefined, after: undefined };
+  const done = { versionBefore: undefined, versionAfter: undefined };
   let inDoubt = mayBeDone;
   for (;;) {
     if (inDoubt && (await hasRun(planned, context))) return done;

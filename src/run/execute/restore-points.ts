@@ -142,7 +142,7 @@ export function trackVersions(
     begin: (points) => {
       tables = points;
     },
-    note({ action }, { before: seen, after: left, commits = 1 }) {
+    note({ action }, { versionBefore: seen, versionAfter: left, commits = 1 }) {
       const [before, after] = [seen?.version ?? null, left?.version ?? null];
       const name = follow(action, names, ownValue(tables, action.table) !== undefined);
       if (name === undefined) return;

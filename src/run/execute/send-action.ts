@@ -43,8 +43,8 @@ export interface ActionContext {
 export type ActionResult = Done | FailedCall;
 
 export interface Done {
-  readonly before: SeenVersion | undefined;
-  readonly after: SeenVersion | undefined;
+  readonly versionBefore: SeenVersion | undefined;
+  readonly versionAfter: SeenVersion | undefined;
   /** The last snapshots of the action's tables, taken when it was done. */
   readonly found?: Snapshots;
   /** How many versions its own commits made; one when absent. */

@@ -109,8 +109,8 @@ export function writeGuard(target: Target, seen: Readonly<Record<string, number 
     },
     async after(watch, planned, ending) {
       const { table } = planned.action;
-      const before = watch?.version ?? ending.before?.version;
-      const after = ending.after?.version;
+      const before = watch?.version ?? ending.versionBefore?.version;
+      const after = ending.versionAfter?.version;
       const isAlone =
         before !== undefined && after !== undefined && (after === before || after === before + (ending.commits ?? 1));
       if (isAlone && known.get(table) === before) known.set(table, after);

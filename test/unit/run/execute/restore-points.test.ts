@@ -28,8 +28,8 @@ function after(
       { action },
       {
         commits,
-        before: before === undefined ? undefined : { version: before, at: undefined },
-        after: last === undefined ? undefined : { version: last, at: undefined },
+        versionBefore: before === undefined ? undefined : { version: before, at: undefined },
+        versionAfter: last === undefined ? undefined : { version: last, at: undefined },
       },
     );
   return track.tables();
@@ -52,13 +52,13 @@ test("others may have written where a version is not the one before it, or is to
 test("the times are those of the version before the migration and of the one after it", () => {
   const timed = (version: number) => ({ version, at: 10 * version });
   const track = trackVersions({ ...begun, restores: [] });
-  track.note({ action: update }, { before: timed(5), after: timed(6) });
+  track.note({ action: update }, { versionBefore: timed(5), versionAfter: timed(6) });
   expect(track.tables()).toEqual({ t: [5, 6, "none", [50, 60]] });
-  track.note({ action: update }, { before: timed(6), after: timed(7) });
+  track.note({ action: update }, { versionBefore: timed(6), versionAfter: timed(7) });
   expect(track.tables()).toEqual({ t: [5, 7, "none", [50, 70]] });
   // The time of a later version is not that of the first one.
   const resumed = trackVersions({ ...begun, tables: { t: [5, 6] }, done: 1 });
-  resumed.note({ action: update }, { before: timed(6), after: timed(7) });
+  resumed.note({ action: update }, { versionBefore: timed(6), versionAfter: timed(7) });
   expect(resumed.tables()).toEqual({ t: [5, 7, false, [null, 70]] });
 });
 
@@ -152,8 +152,8 @@ test.each<[string, readonly Ran[]]>([
       track.note(
         { action },
         {
-          before: before === undefined ? undefined : { version: before, at: undefined },
-          after: last === undefined ? undefined : { version: last, at: undefined },
+          versionBefore: before === undefined ? undefined : { version: before, at: undefined },
+          versionAfter: last === undefined ? undefined : { version: last, at: undefined },
         },
       );
     expect([done, track.tables()]).toEqual([done, whole]);

@@ -134,7 +134,7 @@ test.each([
   const { target, write, counts } = await aTable();
   const guard = writeGuard(target, { t: 2 });
   while (((await target.describeTable("t"))?.version ?? 0) < after) await write({ id: 2, n: 42 });
-  await guard.after(undefined, rename, { before: at(2), after: at(after), ...more });
+  await guard.after(undefined, rename, { versionBefore: at(2), versionAfter: at(after), ...more });
   expect(await askIn(guard)).toMatchObject({ version: after });
   expect(counts()).toBe(0);
   await target.close();
@@ -149,7 +149,7 @@ test.each([
     const { target, write } = await aTable();
     const guard = writeGuard(target, { t: 2 });
     while (((await target.describeTable("t"))?.version ?? 0) < after) await write({ id: 2, n: 42 });
-    await guard.after(undefined, rename, { before: at(before), after: at(after) });
+    await guard.after(undefined, rename, { versionBefore: at(before), versionAfter: at(after) });
     await expect(askIn(guard)).rejects.toMatchObject(stopped);
     await target.close();
   },
@@ -157,7 +157,7 @@ test.each([
 
 test("after a restore it is not asked which version it replaced", async () => {
   const guard = writeGuard({} as Target, { t: 2 });
-  const ending = { before: at(2), after: at(5) };
+  const ending = { versionBefore: at(2), versionAfter: at(5) };
   await expect(guard.after({ version: 2, rows: [] }, planAction(restore), ending)).resolves.toBeUndefined();
 });
 
@@ -168,7 +168,11 @@ test("values that others write right before their column is dropped are lost, an
   const seen = await write({ id: 2, n: 42 });
   await target.execute(drop, await target.describeTable("t"));
   const lost = async (harm?: string) =>
-    await guard.after(watch, dropping.actions[0]!, { before: at(seen), after: at(seen + 1), harm } as Done);
+    await guard.after(watch, dropping.actions[0]!, {
+      versionBefore: at(seen),
+      versionAfter: at(seen + 1),
+      harm,
+    } as Done);
   const problem = "1 row of t.n has a value, which the rollback drops";
   const details = { table: "t", version: seen, problems: [problem] };
   await expect(lost()).rejects.toMatchObject({ code: "ERR_WRITES_LOST", details });
@@ -230,7 +234,7 @@ test("versions are compared only for a restore, and only those between which oth
   expect(asked).toEqual([]);
   // Version 4 is of this run.
   await write({ id: 3 });
-  await guard.after(undefined, rename, { before: at(3), after: at(4) });
+  await guard.after(undefined, rename, { versionBefore: at(3), versionAfter: at(4) });
   await write({ id: 4 });
   await askIn(guard, puttingBack);
   expect(asked).toEqual([
@@ -271,7 +275,7 @@ async function guarded(planned: PlannedMigration, unsent: ActionResult, guard?: 
   const run = async (mayAct: ActionContext["mayAct"], inDoubt: boolean): Promise<ActionResult> => {
     const may = mayAct === undefined ? "sent" : mayAct(new Map(), 3) === false ? "unsent" : "allowed";
     runs.push(inDoubt ? `${may} in doubt` : may);
-    return may === "unsent" ? unsent : { before: at3, after: at3 };
+    return may === "unsent" ? unsent : { versionBefore: at3, versionAfter: at3 };
   };
   const at3 = { version: 3, at: undefined };
   const before = async () => ({ version: 2, rows: [] });
