@@ -67,7 +67,7 @@ export async function createApp(options: AppOptions) {
     // One for each address of the host.
     serverFactory: (handler) => {
       const server = createServer(serverOptions(requestTimeout), (request, response) => {
-        if (traffic.admits(request, response)) handler(request, response);
+        traffic.admit(request, response, () => handler(request, response));
       });
       boundConnections(server, refused);
       outsiders.refuseExpectations(server);

@@ -5,7 +5,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Requests of one connection without an answer. No client of LanceDB sends a second one before it has the first answer. */
+/** Requests of one connection that have no answer. No client of LanceDB sends a second one before the first is answered. */
 const mostOfConnection = 16;
 /** Requests with a key, of all addresses. Further ones are refused until one has ended. */
 const mostInAll = 1_000;
@@ -16,8 +16,8 @@ const patience = 20_000;
 const sweepInterval = 2_000;
 
 interface Connection {
-  /** Those that have no answer, or whose answer has not left. */
-  readonly unanswered: Set<ServerResponse>;
+  /** Those that have no answer, or whose answer has not left; each with what begins to work on it. */
+  readonly unanswered: Map<ServerResponse, () => void>;
   /** Those of them that count for the address. */
   readonly counted: Set<ServerResponse>;
   /** Bytes that have left, and when they were more than before. */
@@ -42,21 +42,25 @@ export function createTraffic(ended: (limit: string) => void) {
   const isFull = (address: string) => inAll >= mostInAll || (byAddress.get(address) ?? 0) >= mostOfAddress;
   const end = (socket: Socket, limit: string) => {
     ended(`${limit} (${addressOf(socket)})`);
+    // Its requests that wait are not begun.
+    forget(socket);
     socket.destroy();
   };
   const leave = (socket: Socket, response: ServerResponse) => {
     const connection = connections.get(socket);
-    connection?.unanswered.delete(response);
     if (connection?.counted.delete(response) === true) add(addressOf(socket), -1);
+    if (connection?.unanswered.delete(response) !== true) return;
+    const [next] = connection.unanswered.values();
+    next?.();
   };
   const forget = (socket: Socket) => {
-    for (const response of connections.get(socket)?.unanswered ?? []) leave(socket, response);
+    for (const _ of connections.get(socket)?.counted ?? []) add(addressOf(socket), -1);
     connections.delete(socket);
   };
   const known = (socket: Socket): Connection => {
     const found = connections.get(socket);
     if (found !== undefined) return found;
-    const connection = { unanswered: new Set<ServerResponse>(), counted: new Set<ServerResponse>(), left: 0, since: 0 };
+    const connection: Connection = { unanswered: new Map(), counted: new Set(), left: 0, since: 0 };
     connections.set(socket, connection);
     // Before the address is lost.
     addresses.set(socket, socket.remoteAddress ?? "");
@@ -78,17 +82,18 @@ export function createTraffic(ended: (limit: string) => void) {
       const timer = setInterval(sweep, sweepInterval).unref();
       server.once("close", () => clearInterval(timer));
     },
-    /** Whether a request may be looked at. Ends its connection otherwise. */
-    admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
-      if (socket.destroyed) return false;
+    /**
+     * Calls `begin` when the earlier requests of the connection are answered: what a client sends without waiting costs
+     * nothing until then. Ends a connection with too many.
+     */
+    admit({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
+      if (socket.destroyed) return;
       const { unanswered } = known(socket);
-      if (unanswered.size >= mostOfConnection) {
-        end(socket, `${mostOfConnection} requests of one connection that have no answer`);
-        return false;
-      }
-      unanswered.add(response);
+      if (unanswered.size >= mostOfConnection)
+        return end(socket, `${mostOfConnection} requests of one connection that have no answer`);
+      unanswered.set(response, begin);
       response.once("close", () => leave(socket, response));
-      return true;
+      if (unanswered.size === 1) begin();
     },
     /** Counts a request with a key. Whether there may be one more. */
     enters({ socket }: IncomingMessage, response: ServerResponse): boolean {
