@@ -25,7 +25,7 @@ export function isUnreadable(thrown: unknown): boolean {
  * after other commits came first at every try.
  */
 const conflict =
-  /^((lance error|LanceError\(\w+\)|GenericFailure|Wrapped error|External error|Execution error|Generic N\/A error)[:,] )*((Retryable commit|Commit) conflict for version \d+|Incompatible transaction|Too many concurrent writers)\b/i;
+  /^((Failed to [a-z ]+|lance error|LanceError\(\w+\)|GenericFailure|Wrapped error|External error|Execution error|Generic N\/A error)[:,] )*((Retryable commit|Commit) conflict for version \d+|Incompatible transaction|This \w+ transaction was preempted by|Too many concurrent writers)\b/i;
 
 /** Whether another commit came first. The same call on a fresh handle may succeed. */
 export function isConflict(thrown: unknown): boolean {

@@ -112,7 +112,10 @@ function engineProblemOf(thrown: unknown, folder: string): Problem {
 
 /** From the first quote to the last: between them are values and SQL, which may look like any problem. */
 function withoutQuoted(text: string): string {
-  return text.replace(/'.*'/s, "''").replace(/".*"/s, '""').replace(/`.*`/s, "``");
+  return ["'", '"', "`"].reduce((rest, quote) => {
+    const [first, last] = [rest.indexOf(quote), rest.lastIndexOf(quote)];
+    return first === last ? rest : rest.slice(0, first + 1) + rest.slice(last);
+  }, text);
 }
 
 function clean(text: string, folder: string): string {
