@@ -12,29 +12,30 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
-  "src, core": 39_700,
+  "src, core": 39_660,
   "src/features/app": 335,
-  "src/features/author": 4_780,
+  "src/features/author": 4_795,
   "src/features/bundle": 285,
   "src/features/completion": 215,
   "src/features/contracts": 1_235,
   "src/features/embed": 7_265,
   "src/features/fleet": 555,
   "src/features/lint": 915,
-  "src/features/markdown": 405,
-  "src/features/rehearse": 810,
+  "src/features/markdown": 380,
+  "src/features/rehearse": 815,
   "src/features/repair": 1_695,
-  "src/features/report": 4_070,
+  "src/features/report": 4_035,
   "src/features/rest": 2_135,
-  "src/features/serve": 3_310,
+  // 500 more: full text with its structure, limits of what clients have under way, strict objects at every level.
+  "src/features/serve": 3_815,
   "src/features/shared": 865,
   "src/features/telemetry": 290,
   "src/features/testing": 195,
   "src/features/types": 1_310,
-  test: 106_330,
+  test: 105_915,
   "docs, guide, in words": 45_000,
   // 250 more than before: how a killed run is resumed, and steps of recipes that an engineer who followed them missed.
-  "docs/internals, in words": 24_060,
+  "docs/internals, in words": 24_015,
 };
 
 /** The lines or words of each part. */

@@ -41,12 +41,14 @@ const lance = "src/targets/lance/lance.ts";
 const http = "src/features/rest/http/http.ts";
 const pages = "src/features/embed/compute/found-rows.ts";
 const app = "src/features/serve/app.ts";
+const traffic = "src/features/serve/traffic.ts";
 const route = "src/features/serve/routes/route.ts";
 const connections = "src/features/serve/connections.ts";
 const lease = `${defaultSeconds.lease}`;
 const reading = numberIn(lance, /answerSeconds = (\d+)/);
 const asked = numberIn("src/features/rest/http/http-errors.ts", /, 0\), ([\d_]+)\)/);
 const body = numberIn("src/features/serve/start-service.ts", /bodyLimit: (.+),/);
+const inAll = numberIn(traffic, /mostInAll = ([\d_]+)/);
 const perAddress = numberIn(connections, /Math\.min\(([\d_]+), Math\.max/) / 2;
 const markerName = numberIn("src/ledger/journal/marker-name.ts", "longestMarker");
 const ledgerName = numberIn("src/session/load-config.ts", /at most (\d+) characters/);
@@ -173,7 +175,8 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `| an answer | ${number(numberIn("src/features/serve/start-service.ts", /answerLimit: (.+),/) / 2 ** 30)} GiB |`,
     `| ${number(numberIn(route, "longestSql"))} characters, and ${numberIn(route, "mostOperators")} operators`,
     `| ${number(numberIn(route, /max\(([\d_]+), "must not be longer/))} characters; a table name ${markerName}; a tag ${numberIn(route, "longestTag")},`,
-    `| requests at a time | ${number(numberIn(app, "mostRequests"))};`,
+    `| requests with the key at a time | ${number(inAll)}, from one address ${number(inAll / 2)};`,
+    `| requests of a connection without an answer | ${numberIn(traffic, /mostOfConnection = ([\d_]+)/)}; more end the connection, as does reading nothing of an answer for ${seconds(numberIn(traffic, /patience = ([\d_]+)/))} seconds`,
     `| connections | ${number(2 * perAddress)}; from one address ${number(perAddress)}, of which ${numberIn(connections, /Math\.min\((\d+), Math\.ceil/)} may wait`,
     `fewer than ${number(2 * perAddress + numberIn(connections, "otherFiles"))} files`,
     `| the head of a request | ${seconds(numberIn(app, "headTimeout"))} seconds |`,

@@ -134,8 +134,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "the table is not looked at again before a second try",
     647,
     "run/execute/execute-described.ts",
-    "if (failure === undefined ? sameTables(after, tablesOf(found)) : this.#isDoneIn(tablesOf(found)))",
-    "if (failure === undefined && sameTables(after, tablesOf(found)))",
+    "if (failure === undefined ? sameTables(after, tablesInSnapshots(found)) : this.#isDoneIn(tablesInSnapshots(found)))",
+    "if (failure === undefined && sameTables(after, tablesInSnapshots(found)))",
   ),
   bug(
     "an action is recorded before it is done",

@@ -201,7 +201,8 @@ async function take(commands: string, scene: Scene, version: number): Promise<vo
   for (const command of commands.replaceAll(" N", ` ${version}`).split(", then ")) {
     const [, ...args] = command.split(" ");
     const { code, stderr } = await scene.migrate(args);
-    if (code !== 0) await must(scene, ...args, ...(/pass (--accept lossy)/.exec(stderr)?.slice(1) ?? []));
+    if (code !== 0)
+      await must(scene, ...args, ...(stderr.includes("pass --accept lossy") ? ["--accept", "lossy"] : []));
   }
 }
 

@@ -41,7 +41,7 @@ function isJoined(word: string): boolean {
   return /^-\w./.test(word);
 }
 
-/** Given once, and without quotes, which yargs removes. */
+/** Given once, and neither in quotes, which yargs removes, nor a dash alone, which it refuses. */
 function isPlain([, [value, ...more]]: Values): boolean {
-  return more.length === 0 && !/^["']/.test(String(value));
+  return more.length === 0 && value !== "-" && !/^["']/.test(String(value));
 }

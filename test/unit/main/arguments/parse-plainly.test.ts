@@ -97,6 +97,8 @@ describe("plain words", () => {
     [["--json", "up"]],
     [["up", "extra"]],
     [["up", "-qv"]],
+    [["up", "--by", "-"]],
+    [["plan", "--out=-"]],
     [["up", "-q", "-q"]],
     [["up", "-tlocal"]],
     [["up", "-t=local"]],
