@@ -106,9 +106,9 @@ const licences: Plugin = {
 
 function licenceOf(folder: string): string {
   const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<string, string>;
-  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
-  if (file === undefined) throw new Error(`${folder} has no licence, and its code would be published`);
-  return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}`;
+  const files = readdirSync(folder).filter((one) => /^(licen[cs]e|notice)/i.test(one));
+  if (files.length === 0) throw new Error(`${folder} has no licence, and its code would be published`);
+  return [`${name} ${version}`, ...files.map((file) => readFileSync(join(folder, file), "utf8").trim())].join("\n\n");
 }
 
 /** The script in a page of `migrate report`, as one file without imports, and its style. */

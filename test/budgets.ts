@@ -26,13 +26,13 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/repair": 1_695,
   "src/features/report": 4_035,
   "src/features/rest": 2_135,
-  // 500 more: full text with its structure, limits of what clients have under way, strict objects at every level.
-  "src/features/serve": 3_815,
+  // 550 more: full text with its structure, limits of what clients have under way, strict objects at every level.
+  "src/features/serve": 3_855,
   "src/features/shared": 865,
   "src/features/telemetry": 290,
   "src/features/testing": 195,
   "src/features/types": 1_310,
-  test: 105_915,
+  test: 105_925,
   "docs, guide, in words": 45_000,
   // 250 more than before: how a killed run is resumed, and steps of recipes that an engineer who followed them missed.
   "docs/internals, in words": 24_015,

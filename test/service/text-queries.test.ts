@@ -124,6 +124,12 @@ test.each<[string, object, number, string]>([
     400,
     "full_text_query must hold one of match, phrase, multi_match, boost, boolean",
   ],
+  [
+    "two kinds, of which one has no column",
+    { query: { match: { terms: "fox" }, boolean: { must_not: [match()] } } },
+    400,
+    "full_text_query must hold one of match, phrase, multi_match, boost, boolean",
+  ],
   ["two queries", { query: "fox", string_query: { query: "dog" } }, 400, "full_text_query must hold one query"],
   ["no query", {}, 400, "full_text_query must hold one query"],
   [
@@ -163,6 +169,8 @@ test("a filter of what was found is refused, as the engine's client has none for
   const { service } = await aServiceOfTexts();
   const [status] = await ask(service.url, { query: "fox" }, { prefilter: false, filter: "id > 1" });
   expect(status).toBe(501);
+  // Without a filter, it means nothing.
+  expect(await ask(service.url, { query: "fox" }, { prefilter: false })).toEqual([200, true]);
 });
 
 test("the namespace's forms are understood", async () => {

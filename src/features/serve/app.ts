@@ -3,7 +3,7 @@
  * rest. What a body holds is not looked at here.
  */
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerOptions } from "node:http";
+import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from "node:http";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { z } from "zod";
@@ -15,7 +15,7 @@ import { openApiOptions, pathSchema } from "./openapi.ts";
 import { createOutsiders, errorBody } from "./outsiders.ts";
 import { createServiceLog, pathOf, requestIdOf, type Log } from "./request-log.ts";
 import { checkDataFolder, type DataFolder } from "./tables/data-folder.ts";
-import { invalidInput, refuse } from "./tables/error-answer.ts";
+import { codes, invalidInput, refuse } from "./tables/error-answer.ts";
 import { routes } from "./routes/index.ts";
 import type { LockRequest, Route } from "./routes/route.ts";
 import { serviceRoutes, type ServiceRoute } from "./routes/service.ts";
@@ -58,7 +58,7 @@ export async function createApp(options: AppOptions) {
   const { bodyLimit, requestTimeout, apiKey, data } = options;
   const atWork = new Set<Promise<unknown>>();
   const log = createServiceLog(options.log, [apiKey]);
-  const outsiders = createOutsiders(log.request);
+  const outsiders = createOutsiders(log.request, (socket) => traffic.owes(socket));
   const refused = countRefusals(log.note);
   const traffic = createTraffic(refused.add);
   const app = fastify({
@@ -151,10 +151,11 @@ export async function createApp(options: AppOptions) {
   for (const route of serviceRoutes) addServiceRoute(app, route);
   const locks = createLocks();
   const inTurn = createTurns(options.workers.places);
-  const perform: Perform = async (route, job, client) => {
+  const perform: Perform = async (route, job, { ip, raw: { socket } }, response) => {
     const wanted = route.locks(lockRequestOf(job));
-    const start = () => inTurn(client, () => options.workers.perform(job, wanted.length > 0));
-    const work = locks.holding(wanted, start);
+    const start = () => (socket.destroyed ? Promise.resolve(gone) : options.workers.perform(job, wanted.length > 0));
+    const work = locks.holding(wanted, () => inTurn(ip, start));
+    traffic.works(response, work);
     atWork.add(work);
     return await work.finally(() => {
       atWork.delete(work);
@@ -200,7 +201,10 @@ function addServiceRoute(app: FastifyInstance, route: ServiceRoute): void {
   });
 }
 
-type Perform = (route: Route, job: Job, client: string) => Promise<JobOutcome>;
+type Perform = (route: Route, job: Job, request: FastifyRequest, response: ServerResponse) => Promise<JobOutcome>;
+
+/** Work that was not begun when its client went. */
+const gone: JobOutcome = { problem: { status: clientGone, code: codes.unavailable, error: "the client has gone" } };
 
 function addRoute(app: FastifyInstance, route: Route, place: number, perform: Perform): void {
   app.route({
@@ -212,7 +216,7 @@ function addRoute(app: FastifyInstance, route: Route, place: number, perform: Pe
       const { params, query, body } = request as unknown as Pick<Job, "params" | "query" | "body">;
       const userAgent = request.headers["user-agent"];
       const job = { route: place, answerId: randomUUID(), path: pathOf(request.raw), userAgent, params, query, body };
-      const outcome = await perform(route, job, request.ip);
+      const outcome = await perform(route, job, request, reply.raw);
       if ("problem" in outcome) throw new RequestFailed(outcome);
       return await reply.type(outcome.contentType).send(streamBody(outcome.body));
     },

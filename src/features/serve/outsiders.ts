@@ -21,7 +21,8 @@ interface ClientError {
 /** Milliseconds in which a client may still send: closing the connection meanwhile would cut off the answer. */
 const grace = 2_000;
 
-export function createOutsiders(write: (line: RequestLine) => void) {
+/** `owes`: whether the web application has not answered a request of the connection yet. */
+export function createOutsiders(write: (line: RequestLine) => void, owes: (socket: Socket) => boolean) {
   const latest = new WeakMap<Socket, readonly [FastifyRequest, FastifyReply]>();
   const statuses = new WeakMap<FastifyRequest, number>();
   return {
@@ -35,7 +36,8 @@ export function createOutsiders(write: (line: RequestLine) => void) {
       const [request, reply] = latest.get(socket) ?? [];
       const isArriving = request?.raw.complete === false;
       const isAnswered = isArriving && reply!.raw.headersSent;
-      if (error.code === "ECONNRESET" || !socket.writable || isAnswered) return void socket.destroy();
+      const isBehindOthers = !isArriving && owes(socket);
+      if (error.code === "ECONNRESET" || !socket.writable || isAnswered || isBehindOthers) return void socket.destroy();
       const problem = problemOf(error);
       if (isArriving) {
         statuses.set(request, problem.status);

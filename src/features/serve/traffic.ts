@@ -1,6 +1,6 @@
 /**
- * Bounds what clients have under way. A request counts until its answer has left this process, or its connection has
- * ended: a client that does not read its answers would otherwise hold what others need.
+ * Bounds what clients have under way. A request counts until its work is done, and its answer has left this process or its
+ * connection has ended: a client that does not read its answers, or goes, would otherwise take what others need.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -12,7 +12,7 @@ const mostInAll = 1_000;
 /** The same of one address. Everybody behind a proxy has its address. */
 const mostOfAddress = mostInAll / 2;
 /** Milliseconds in which a client has to take something of an answer that waits for it. */
-const patience = 20_000;
+const patience = 30_000;
 const sweepInterval = 2_000;
 
 interface Connection {
@@ -31,6 +31,8 @@ export type Traffic = ReturnType<typeof createTraffic>;
 export function createTraffic(ended: (limit: string) => void) {
   const connections = new Map<Socket, Connection>();
   const byAddress = new Map<string, number>();
+  /** Never rejected. */
+  const jobs = new WeakMap<ServerResponse, Promise<unknown>>();
   let inAll = 0;
 
   const add = (address: string, requests: 1 | -1) => {
@@ -46,21 +48,27 @@ export function createTraffic(ended: (limit: string) => void) {
     forget(socket);
     socket.destroy();
   };
+  /** A client that goes does not end the work that it has asked for, which counts until its end. */
+  const release = (socket: Socket, response: ServerResponse) => {
+    const address = addressOf(socket);
+    void (jobs.get(response) ?? Promise.resolve()).finally(() => add(address, -1));
+  };
   const leave = (socket: Socket, response: ServerResponse) => {
     const connection = connections.get(socket);
-    if (connection?.counted.delete(response) === true) add(addressOf(socket), -1);
+    if (connection?.counted.delete(response) === true) release(socket, response);
     if (connection?.unanswered.delete(response) !== true) return;
     const [next] = connection.unanswered.values();
-    next?.();
+    // Node reports the end of an answer before that of its connection.
+    if (!socket.destroyed) next?.();
   };
   const forget = (socket: Socket) => {
-    for (const _ of connections.get(socket)?.counted ?? []) add(addressOf(socket), -1);
+    for (const response of connections.get(socket)?.counted ?? []) release(socket, response);
     connections.delete(socket);
   };
   const known = (socket: Socket): Connection => {
     const found = connections.get(socket);
     if (found !== undefined) return found;
-    const connection: Connection = { unanswered: new Map(), counted: new Set(), left: 0, since: 0 };
+    const connection: Connection = { unanswered: new Map(), counted: new Set(), left: 0, since: performance.now() };
     connections.set(socket, connection);
     // Before the address is lost.
     addresses.set(socket, socket.remoteAddress ?? "");
@@ -99,12 +107,22 @@ export function createTraffic(ended: (limit: string) => void) {
     enters({ socket }: IncomingMessage, response: ServerResponse): boolean {
       const address = addressOf(socket);
       if (isFull(address)) return false;
-      // Its connection may have ended meanwhile.
-      if (connections.get(socket)?.unanswered.has(response) !== true) return true;
-      connections.get(socket)!.counted.add(response);
+      const connection = connections.get(socket);
+      // The connection has ended meanwhile.
+      if (connection?.unanswered.has(response) !== true) return false;
+      connection.counted.add(response);
       add(address, 1);
       return true;
     },
+    /** What a request has to wait for counts with it. */
+    works(response: ServerResponse, job: Promise<unknown>): void {
+      jobs.set(
+        response,
+        job.catch(() => {}),
+      );
+    },
+    /** Whether a connection has requests without an answer: what is written past them would seem to be theirs. */
+    owes: (socket: Socket) => (connections.get(socket)?.unanswered.size ?? 0) > 0,
     /** Whether a request with a key from the same address would be refused. */
     isFullFor: ({ socket }: IncomingMessage) => isFull(addressOf(socket)),
   };

@@ -142,11 +142,13 @@ export const queryRoutes = [
 
 function toSearch(given: z.output<typeof body>): Search {
   const limit = given.k ?? given.limit;
-  if (given.prefilter === false && given.full_text_query !== undefined && !hasVector(given))
+  const filter = given.filter === "" ? undefined : given.filter;
+  const isPostfilter = given.prefilter === false && filter !== undefined;
+  if (isPostfilter && given.full_text_query !== undefined && !hasVector(given))
     throw unsupported("full-text search that filters what was found (prefilter: false)");
   if (given.vector?.some((one) => one.length === 0) === true) throw invalidInput("a query vector has no numbers");
   return {
-    filter: given.filter === "" ? undefined : given.filter,
+    filter,
     columns: given.columns,
     // The official client asks for all rows with a number that is too large for JSON.
     limit: limit === undefined || limit > largest ? undefined : limit,

@@ -94,10 +94,18 @@ function problem(context: z.RefinementCtx, message: string): never {
 class Unclear extends Error {}
 
 /** Without a column, only what a person types can be searched for. */
-function typed({ match, phrase }: Sent): TypedText | undefined {
+function typed(given: Sent): TypedText | undefined {
+  checkKind(given);
+  const { match, phrase } = given;
   if (match != null && match.column == null && isUsual(match) && !isQuoted(match.terms)) return { query: match.terms };
   if (phrase != null && phrase.column == null && (phrase.slop ?? 0) === 0) return { query: `"${phrase.terms}"` };
   return undefined;
+}
+
+/** Of two, one would be ignored. */
+function checkKind(given: Sent): void {
+  const kinds = Object.values(given).filter((part) => part != null);
+  if (kinds.length !== 1) throw new Unclear(`must hold one of ${Object.keys(sent.shape).join(", ")}`);
 }
 
 function isQuoted(terms: string): boolean {
@@ -124,8 +132,7 @@ function toMatch(given: z.output<typeof match>, column: string): MatchQuery {
 }
 
 function structured(given: Sent): StructuredQuery {
-  const kinds = Object.values(given).filter((part) => part != null);
-  if (kinds.length !== 1) throw new Unclear(`must hold one of ${Object.keys(sent.shape).join(", ")}`);
+  checkKind(given);
   if (given.match != null) return toMatch(given.match, columnOf(given.match));
   if (given.phrase != null)
     return { kind: "phrase", terms: given.phrase.terms, column: columnOf(given.phrase), slop: given.phrase.slop ?? 0 };
@@ -173,14 +180,8 @@ function toMultiMatch(given: z.output<typeof multiMatch>): StructuredQuery {
   const [first] = matches;
   if (first === undefined) throw new Unclear("must have a query in multi_match");
   // The engine's client for JavaScript has one text and one operator for all columns.
-  if (
-    matches.some(
-      (one) =>
-        !isUsual({ ...one, boost: 1, operator: "OR" } as never) ||
-        one.terms !== first.terms ||
-        one.operator !== first.operator,
-    )
-  )
+  const isOneText = matches.every(({ terms: one, operator: by }) => one === first.terms && by === first.operator);
+  if (!isOneText || !queries.every((one) => isUsual({ ...one, boost: 1, operator: "OR" })))
     throw unsupported("multi_match with different texts or options for its columns");
   return {
     kind: "multiMatch",

@@ -110,12 +110,9 @@ function engineProblemOf(thrown: unknown, folder: string): Problem {
   return { status: 400, code: codes.invalidInput, error };
 }
 
-/** From the first quote to the last: between them are values and SQL, which may look like any problem. */
+/** Between quotes are values and SQL, which may look like any problem. */
 function withoutQuoted(text: string): string {
-  return ["'", '"', "`"].reduce((rest, quote) => {
-    const [first, last] = [rest.indexOf(quote), rest.lastIndexOf(quote)];
-    return first === last ? rest : rest.slice(0, first + 1) + rest.slice(last);
-  }, text);
+  return text.replace(/'[^']*'|"[^"]*"|`[^`]*`/g, "''");
 }
 
 function clean(text: string, folder: string): string {

@@ -91,8 +91,15 @@ export function readBody(body: Body): Buffer {
 
 /** A stream of the body, which discards it at its end. */
 export function streamBody(body: Body): Readable {
-  if ("bytes" in body) return Readable.from([body.bytes]);
+  if ("bytes" in body) return Readable.from(slices(body.bytes));
   return createReadStream(body.file).once("close", () => discard(body));
+}
+
+/** In bytes. Whether a client reads is seen from one part to the next. */
+const slice = 64 * 1024;
+
+function* slices(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += slice) yield bytes.subarray(at, at + slice);
 }
 
 export function discard(body: Body | undefined): void {

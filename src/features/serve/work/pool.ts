@@ -47,9 +47,11 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
     emitStdStreams: true,
   });
   const atWork = new Set<ReturnType<typeof limitTime>>();
+  let isClosing = false;
   return {
     places: workers,
     perform: async (job, mayChange) => {
+      if (isClosing) return { problem: ending };
       const time = limitTime(workTimeout);
       atWork.add(time);
       // A worker that died while it was idle is noticed only when it is to get a job. Nothing was sent to it then: a job
@@ -57,7 +59,9 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
       const send = async (retries = workers): Promise<JobOutcome> =>
         await pool
           .exec("perform", [job], { on: time.begin })
-          .catch((error: unknown) => (isUnsent(error) && retries > 0 ? send(retries - 1) : Promise.reject(error)));
+          .catch((error: unknown) =>
+            isUnsent(error) && retries > 0 && !isClosing ? send(retries - 1) : Promise.reject(error),
+          );
       try {
         return await send();
       } catch (error) {
@@ -69,6 +73,8 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
       }
     },
     async close() {
+      // What waits for its turn would begin when what is at work is cut off.
+      isClosing = true;
       // A worker that is asked to end finishes its request first.
       for (const time of atWork) time.kill();
       // It waits in vain for a worker that has died while it was idle.
@@ -148,6 +154,8 @@ function problemOf(given: number | undefined, mayChange: boolean): Problem {
     ? { status: 500, code: internal, error: why }
     : { status: 503, code: unavailable, error: why };
 }
+
+const ending: Problem = { status: 503, code: codes.unavailable, error: "the service is ending; try again" };
 
 /** The pool tells this from the end of a worker at work by its message alone. */
 function isUnsent(error: unknown): boolean {
