@@ -71,8 +71,21 @@ export const usageErrors = {
   ),
 
   ERR_UNCAUGHT: failed(
-    (d: { problem: string }) =>
+    (d: { problem: string; done?: string | undefined }) =>
       `an error was thrown that nothing awaits: ${d.problem}; ` +
-      `where a migration or the configuration started it, await it there (--verbose shows where)`,
+      `where a migration or the configuration started it, await it there (--verbose shows where)${doneUntil(d)}`,
+  ),
+  ERR_LISTENER: failed(
+    (d: { problem: string; done?: string | undefined }) =>
+      `the function emit of the options failed: ${d.problem}; fix it, and call the method again${doneUntil(d)}`,
+  ),
+  ERR_OUTPUT: failed(
+    (d: { stream: string; problem: string; done?: string | undefined }) =>
+      `${d.stream} can't be written: ${d.problem}; make room, or send the output elsewhere${doneUntil(d)}`,
   ),
 } as const;
+
+/** What a command that was stopped by the error had done. */
+function doneUntil({ done }: { readonly done?: string | undefined }): string {
+  return done === undefined ? "" : `; ${done}`;
+}

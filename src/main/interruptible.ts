@@ -1,4 +1,4 @@
-/** Ends a command from outside: Ctrl-C, SIGTERM, --timeout. */
+/** Ends a command from outside: Ctrl-C, SIGTERM, SIGHUP, --timeout, and errors that nothing catches. */
 import { interruptedEarly, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Command, Context } from "../cli/command/command.ts";
 import { endProcess } from "./end-process.ts";
@@ -6,14 +6,23 @@ import type { CommandResult } from "../cli/command/exit-code.ts";
 
 /** Milliseconds in which a command with no work in progress may end by itself. */
 const grace = 2_000;
+/** Milliseconds in which work in progress may reach a safe point after an error, since the error may be why it never will. */
+const graceOfWork = 30_000;
+
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** An error that ends the command. `done`: what the command had done until then, if it could still state it. */
+export type Fatal = (done?: string) => MigrateError;
 
 /**
- * The first Ctrl-C, or --timeout, stops the command at its next safe point. With no work in progress, that is any
- * point, even while it waits for an answer that never comes. The second Ctrl-C stops it at once.
+ * The first Ctrl-C, --timeout or a fatal error stops the command at its next safe point. With no work in progress, that
+ * is any point, even while it waits for an answer that never comes. The second Ctrl-C stops it at once. `onFatal`: gets
+ * what to call with fatal errors, and undefined when the command has ended.
  */
 export async function interruptible(
   { output, ...context }: Omit<Context, "signal" | "underWay">,
   command: Command,
+  onFatal: (stopWith: ((fatal: Fatal) => void) | undefined) => void,
 ): Promise<CommandResult> {
   const { timeout } = context.flags;
   const { stopping = "stopping" } = command;
@@ -21,6 +30,7 @@ export async function interruptible(
   let underWay = false;
   let signalled = false;
   let overdue: number | undefined;
+  let fatal: Fatal | undefined;
   const timers: NodeJS.Timeout[] = [];
   const ended = Promise.withResolvers<never>();
   const stop = () => {
@@ -39,17 +49,28 @@ export async function interruptible(
     overdue = timeout;
     stop();
   };
+  const stopWith = (error: Fatal) => {
+    if (fatal !== undefined) return;
+    fatal = error;
+    stop();
+    timers.push(setTimeout(() => ended.reject(error()), graceOfWork));
+  };
   if (timeout !== undefined) timers.push(setTimeout(onTime, timeout * 1000));
-  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  for (const signal of signals) process.on(signal, onSignal);
+  onFatal(stopWith);
   try {
     const run = command.run({ ...context, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
-    return await Promise.race([run, ended.promise]);
+    const result = await Promise.race([run, ended.promise]);
+    if (fatal !== undefined) throw (fatal as Fatal)();
+    return result;
   } catch (error) {
     // A run knows only that it must stop, and not why.
-    if (overdue === undefined || !isMigrateError(error, "ERR_INTERRUPTED")) throw error;
-    throw new MigrateError("ERR_TIMEOUT", { seconds: overdue, ...error.details });
+    if (!isMigrateError(error, "ERR_INTERRUPTED")) throw error;
+    if (fatal !== undefined) throw (fatal as Fatal)(error.details.done);
+    throw overdue === undefined ? error : new MigrateError("ERR_TIMEOUT", { seconds: overdue, ...error.details });
   } finally {
-    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+    onFatal(undefined);
+    for (const signal of signals) process.off(signal, onSignal);
     timers.forEach(clearTimeout);
   }
 }

@@ -9,7 +9,7 @@ import type { errorDocumentShape } from "../cli/json/shared.ts";
 import type { Feature } from "../cli/command/feature.ts";
 import * as features from "../features/index.ts";
 import { endProcess, keepExit } from "./end-process.ts";
-import { interruptible } from "./interruptible.ts";
+import { interruptible, type Fatal } from "./interruptible.ts";
 import {
   createOutput,
   keepSecretsOut,
@@ -19,23 +19,25 @@ import {
   type Styled,
 } from "../cli/command/output.ts";
 import { parsePlainly, type GivenCommand } from "./arguments/parse-plainly.ts";
-import { uncaught } from "./uncaught.ts";
+import { uncaught, unwritable } from "./uncaught.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
   keepExit();
-  outliveReaders();
   keepSecret(...typedKeys(args));
   for (const stream of [process.stdout, process.stderr]) keepSecretsOut(stream);
   let output = createOutput({ json: args.includes("--json"), color: !args.includes("--no-color") });
   printWarnings((line) => output.problem(line));
   // Without these handlers, Node would report an error of a migration's timer past our output, and a rejected promise
   // without the reason.
-  const end = (thrown: unknown) => {
-    const error = uncaught(thrown);
+  const end = (error: MigrateError) => {
     report(error, output);
     endProcess(exitCodeOf(error));
   };
-  process.on("uncaughtException", end).on("unhandledRejection", end);
+  let stopWith: ((fatal: Fatal) => void) | undefined;
+  const fail = (fatal: Fatal) => (stopWith ?? ((early) => end(early())))(fatal);
+  const onUncaught = (thrown: unknown) => fail((done) => uncaught(thrown, done));
+  process.on("uncaughtException", onUncaught).on("unhandledRejection", onUncaught);
+  outliveReaders((stream, cause) => fail((done) => unwritable(stream, cause, done)));
   // Only when nothing is left that could ever happen: Node would then end with 0 in the middle of the work. What runs
   // code of the project gives up by itself, and names the file or the hook (migrations/evaluate.ts).
   process.on("beforeExit", () => {
@@ -48,7 +50,8 @@ export async function main(args: readonly string[]): Promise<void> {
     // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
     console.log = console.info = console.debug = console.error;
     const flags = checkedFlags(command, typed);
-    const ending = await interruptible({ flags, words: args, output, features: Object.values(features) }, command);
+    const context = { flags, words: args, output, features: Object.values<Feature>(features) };
+    const ending = await interruptible(context, command, (stop) => (stopWith = stop));
     if (isMigrateError(ending)) output.problem(errorLine(ending));
     process.exitCode = endingCode(ending);
   } catch (error) {
@@ -115,11 +118,11 @@ function traceOf({ stack = "" }: Error): readonly string[] {
   return stack.split("\n").map((line, index) => (index === 0 ? line : `    ${line.trim()}`));
 }
 
-/** A reader that closes its pipe (migrate up | head -1) must not stop a run between two actions. */
-function outliveReaders(): void {
-  for (const stream of [process.stdout, process.stderr])
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+/** A reader that closes its pipe (migrate up | head -1) must not stop a run. An output that can't be written, as on a full disk, stops it. */
+function outliveReaders(fail: (stream: string, cause: NodeJS.ErrnoException) => void): void {
+  for (const stream of ["stdout", "stderr"] as const)
+    process[stream].on("error", (cause: NodeJS.ErrnoException) => {
+      if (cause.code !== "EPIPE") fail(stream, cause);
     });
 }
 

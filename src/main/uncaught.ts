@@ -1,10 +1,14 @@
-/** Errors that nothing catches: of a timer or a promise, usually in a migration or a configuration. */
+/** Errors that nothing catches: of the output, or of a timer or a promise, usually in a migration or a configuration. */
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 
-export function uncaught(thrown: unknown): MigrateError {
+export function uncaught(thrown: unknown, done?: string): MigrateError {
   if (isMigrateError(thrown)) return thrown;
   const problem = membersOf(thrown) || firstLine(thrown);
-  return new MigrateError("ERR_UNCAUGHT", { problem }, { cause: thrown });
+  return new MigrateError("ERR_UNCAUGHT", { problem, done }, { cause: thrown });
+}
+
+export function unwritable(stream: string, cause: unknown, done?: string): MigrateError {
+  return new MigrateError("ERR_OUTPUT", { stream, problem: firstLine(cause), done }, { cause });
 }
 
 /** The plain members of a thrown object that is not an error, as JSON: {"status":7}. Empty for anything else. */

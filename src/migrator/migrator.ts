@@ -13,6 +13,7 @@ import type { Feature } from "../cli/command/feature.ts";
 import * as features from "../features/index.ts";
 import { count, to, upShape } from "../session/choice-shapes.ts";
 import type { Config } from "./config.ts";
+import { withGuardedEmit } from "./guard-emit.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 import { checkOptions, openSession, requireDatabase } from "../session/session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
@@ -58,7 +59,8 @@ export async function openMigrator(wanted: SessionOptions, given?: Config): Prom
       const { steps, to: last } = choice as DownChoice;
       if (steps !== undefined && last !== undefined)
         throw new MigrateError("ERR_USAGE", { problem: "steps and to can't be used together" });
-      return await verb(options, withPlan(choice));
+      const planned = withPlan(choice);
+      return await withGuardedEmit(options, (guarded) => verb(guarded, planned));
     };
   const members = await Promise.all(Object.values<Feature>(features).map(async (one) => await one.members?.()));
   const added: unknown = Object.fromEntries(

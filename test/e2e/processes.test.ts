@@ -1,7 +1,10 @@
 /** The command as a process: signals, readers that go away, and what Node makes of the files that it loads. */
-import { readdirSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { aProject, type Project, type Running, onStdout } from "../support/project.ts";
+import { aProject, root, type Project, type Running, onStdout } from "../support/project.ts";
 import { columnsOf, versionsOf } from "../support/tables.ts";
 import { applied, documents } from "./support/documents.ts";
 
@@ -35,28 +38,68 @@ async function printed({ process, finished }: Running, words: string): Promise<v
   ]);
 }
 
-describe("a signal", () => {
-  test.each(["SIGINT", "SIGTERM"] as const)("%s stops the run, and the next run goes on there", async (signal) => {
+/** The next run waits for no lease, and does the rest. */
+async function completes(project: Project): Promise<void> {
+  const again = await project.migrate(["up", "--wait", "0", "--step-by-step"]);
+  expect(again).toMatchObject(onStdout(0, "1 migration applied"));
+}
+
+describe("an output that can't be written", () => {
+  test.each(["stdout", "stderr"] as const)("stops a run at a safe point, %s", async (stream) => {
     const project = await manyRenames();
-    const { documents: before } = await versionsOf(project.database);
-
-    const running = project.start(["up", "--step-by-step"]);
-    await printed(running, "rename documents.title_2 to title_3");
-    running.process.kill(signal);
-    const stopped = await running.finished;
-    expect(stopped).toMatchObject({ code: 130, stdout: "" });
-    expect(stopped.stderr).toContain("stopping at the next safe point");
-    const [, done] = /(\d+) of 60 actions of \d+_names are done/.exec(stopped.stderr) ?? [];
-    expect(Number(done)).toBeGreaterThanOrEqual(3);
-    expect(Number(done)).toBeLessThan(many);
-    expect((await versionsOf(project.database)).documents).toBe(before! + Number(done));
-
-    // The lease was given back, so that nobody has to wait for it.
-    const again = await project.migrate(["up", "--wait", "0", "--step-by-step"]);
-    expect(again).toMatchObject(onStdout(0, "1 migration applied"));
-    expect(again.stderr).toContain(`${done} of 60 actions done already`);
-    expect((await versionsOf(project.database)).documents).toBe(before! + many);
+    const full = openSync("/dev/full", "w");
+    onTestFinished(() => closeSync(full));
+    const args = [join(root, "dist/bin.js"), "up", "--step-by-step", ...(stream === "stdout" ? ["--json"] : [])];
+    const [out, err] = stream === "stdout" ? [full, "pipe" as const] : ["pipe" as const, full];
+    const child = spawn(process.execPath, args, { cwd: project.folder, stdio: ["ignore", out, err] });
+    let text = "";
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    expect(await once(child, "close")).toEqual([1, null]);
+    if (stream === "stdout") {
+      expect(text).toMatch(
+        /^stdout can't be written: ENOSPC: .*; make room, or send the output elsewhere; .*\(ERR_OUTPUT\)$/m,
+      );
+    }
+    await completes(project);
   });
+});
+
+test("an error that nothing awaits stops a run at a safe point", async () => {
+  const project = await manyRenames();
+  const hook = `hooks: { beforeMigration() { setTimeout(() => { throw new Error("no luck"); }); } }`;
+  const target = `targets: { here: { kind: "lance", uri: "./.lancedb" } }`;
+  project.write("migrate.config.ts", `export default { ${target}, ${hook} };\n`);
+  const { code, stderr } = await project.start(["up", "--step-by-step"]).finished;
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/no luck; .* of 60 actions/) });
+  project.write("migrate.config.ts", `export default { ${target} };\n`);
+  await completes(project);
+});
+
+describe("a signal", () => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "%s stops the run, and the next run goes on there",
+    async (signal) => {
+      const project = await manyRenames();
+      const { documents: before } = await versionsOf(project.database);
+
+      const running = project.start(["up", "--step-by-step"]);
+      await printed(running, "rename documents.title_2 to title_3");
+      running.process.kill(signal);
+      const stopped = await running.finished;
+      expect(stopped).toMatchObject({ code: 130, stdout: "" });
+      expect(stopped.stderr).toContain("stopping at the next safe point");
+      const [, done] = /(\d+) of 60 actions of \d+_names are done/.exec(stopped.stderr) ?? [];
+      expect(Number(done)).toBeGreaterThanOrEqual(3);
+      expect(Number(done)).toBeLessThan(many);
+      expect((await versionsOf(project.database)).documents).toBe(before! + Number(done));
+
+      // The lease was given back, so that nobody has to wait for it.
+      const again = await project.migrate(["up", "--wait", "0", "--step-by-step"]);
+      expect(again).toMatchObject(onStdout(0, "1 migration applied"));
+      expect(again.stderr).toContain(`${done} of 60 actions done already`);
+      expect((await versionsOf(project.database)).documents).toBe(before! + many);
+    },
+  );
 
   test("that comes twice stops at once", async () => {
     const project = aProject("own");

@@ -1,7 +1,7 @@
 /** Programs of docs/program.md, as they are there. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createMigrator, type Config } from "lance-migrate";
 import { aProject, root, startNode, temporaryFolder } from "../support/project.ts";
 
@@ -43,4 +43,47 @@ test("what is wrong with a configuration in code is refused", async () => {
   });
   const both = createMigrator({} as Config, { folder, config: "x" } as object);
   await expect(both).rejects.toMatchObject({ code: "ERR_USAGE" });
+});
+
+describe("a function for events that fails", () => {
+  test.each([
+    [
+      "at once",
+      () => {
+        throw new Error("no luck");
+      },
+    ],
+    [
+      "later",
+      async () => {
+        await Promise.resolve();
+        throw new Error("no luck");
+      },
+    ],
+  ])("stops the run at a safe point, %s", async (_, emit) => {
+    const { folder, database, migration } = aProject();
+    migration("0001_documents.ts", `m.createTable("documents", { id: m.int32() })`);
+    for (const number of [2, 3, 4])
+      migration(`000${number}_t.ts`, `m.setMetadata("documents", "id", { at: "${number}" })`);
+    const config = { targets: { local: { kind: "lance", uri: database } } } as const;
+    const failing = await createMigrator(config, { folder, emit });
+    onTestFinished(() => failing.close());
+    await expect(failing.up({ stepByStep: true })).rejects.toMatchObject({
+      code: "ERR_LISTENER",
+      message: expect.stringMatching(/^the function emit of the options failed: no luck; fix it, .* again; /) as string,
+    });
+    const next = await createMigrator(config, { folder, waitSeconds: 0 });
+    onTestFinished(() => next.close());
+    expect(await next.up()).toMatchObject({ total: 4 });
+  });
+
+  test("after the work was done is an error too", async () => {
+    const { folder, database } = aProject();
+    const failing = await createMigrator(
+      { targets: { local: { kind: "lance", uri: database } } },
+      { folder, emit: () => Promise.reject(new Error("no luck")) },
+    );
+    onTestFinished(() => failing.close());
+    await expect(failing.up()).rejects.toMatchObject({ code: "ERR_LISTENER", details: { problem: "no luck" } });
+  });
 });

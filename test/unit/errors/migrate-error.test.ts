@@ -212,7 +212,9 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_ARROW_INVALID: { problem: "ends in the middle of a message" },
   ERR_LIMIT_REACHED: { limit: "3 calls (--max-calls)", column: "documents.embedding", done: 192, total: 900 },
   ERR_TIMEOUT: { seconds: 5, done: "no table was changed" },
-  ERR_UNCAUGHT: { problem: "out of reach" },
+  ERR_UNCAUGHT: { problem: "out of reach", done: "no table was changed" },
+  ERR_OUTPUT: { stream: "stderr", problem: "the disk is full", done: "no table was changed" },
+  ERR_LISTENER: { problem: "out of reach", done: "no table was changed" },
   ERR_INTERRUPTED: { done: "nothing was changed" },
 };
 
