@@ -2,6 +2,7 @@
  * Plain checks of values from outside: settings, options, answers and rows. A run with nothing pending needs no others.
  * Steps, plans and requests are checked with zod, which takes about as long to load as such a run takes.
  */
+import { isPlainObject } from "./realm.ts";
 import { secondsProblem, longestSeconds } from "../time/durations.ts";
 
 /** What is wrong with a value. */
@@ -86,7 +87,7 @@ export function listOf(item: Check, message: string): Check {
 
 /** Checks an object with any keys. */
 export function recordOf(member: Check, message: string): Check {
-  return allOf(must(isRecord, message), (record) =>
+  return allOf(must(isPlainObject, message), (record) =>
     Object.entries(record as object).flatMap(([key, value]) => within(key, member(value))),
   );
 }
@@ -115,11 +116,4 @@ export function onlyKeys(known: readonly string[]): Check {
 
 function within(key: string | number, problems: readonly WrongValue[]): readonly WrongValue[] {
   return problems.map((problem) => ({ ...problem, path: [key, ...problem.path] }));
-}
-
-/** Whether a value is an object but no instance of a class, such as a Map. */
-function isRecord(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const prototype = Object.getPrototypeOf(value) as object | null;
-  return prototype === null || Object.hasOwn(prototype, "isPrototypeOf");
 }

@@ -1,4 +1,5 @@
 /** The error class, whose codes and sentences are those of the catalogue. */
+import { isError } from "../checks/realm.ts";
 import { catalogue } from "./catalogue.ts";
 import type { Entry, Outcome } from "./entry.ts";
 import { cleaned, shownCause } from "../secrets/redact.ts";
@@ -85,7 +86,7 @@ export function catchMigrateError<Result, Other>(
  * lines.
  */
 export function firstLine(thrown: unknown): string {
-  const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
+  const text = isError(thrown) ? thrown.message : typeof thrown === "string" ? thrown : "";
   const line = text.split("\n").find((line) => line.trim() !== "");
   return line?.trim() ?? "what was thrown has no message";
 }
@@ -93,8 +94,8 @@ export function firstLine(thrown: unknown): string {
 /** The cause of the cause, and so on: that of `fetch failed` states which host was not found. */
 export function innermost(thrown: unknown): unknown {
   let at = thrown;
-  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
-  return at instanceof AggregateError ? at.errors[0] : at;
+  while (isError(at) && isError(at.cause)) at = at.cause;
+  return isError(at) && "errors" in at && Array.isArray(at.errors) ? at.errors[0] : at;
 }
 
 /** The first line, and that of the innermost cause, if it states something else. */

@@ -1,4 +1,5 @@
 /** The command line: takes flags, and ends the process with an exit code. */
+import { isError } from "../checks/realm.ts";
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { isCodeAwaited } from "../migrations/evaluate.ts";
 import { keepSecret } from "../secrets/redact.ts";
@@ -99,8 +100,8 @@ function report(error: unknown, output: Output): void {
   );
   if (isMigrateError(error, "ERR_CONTRACT"))
     for (const [index, step] of error.details.sequence.entries()) output.problem(`  ${index + 1}. ${step}`);
-  if (!output.verbose || !(error instanceof Error)) return;
-  for (const at of [error, error.cause]) if (at instanceof Error) for (const line of traceOf(at)) output.problem(line);
+  if (!output.verbose || !isError(error)) return;
+  for (const at of [error, error.cause]) if (isError(at)) for (const line of traceOf(at)) output.problem(line);
 }
 
 /** The message, and the code under which the documentation has more, unless it is about how the command is called. */

@@ -1,4 +1,5 @@
 /** Errors that nothing catches: of the output, or of a timer or a promise, usually in a migration or a configuration. */
+import { isError } from "../checks/realm.ts";
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 
 export function uncaught(thrown: unknown, done?: string): MigrateError {
@@ -13,7 +14,7 @@ export function unwritable(stream: string, cause: unknown, done?: string): Migra
 
 /** The plain members of a thrown object that is not an error, as JSON: {"status":7}. Empty for anything else. */
 function membersOf(thrown: unknown): string {
-  if (thrown instanceof Error || Object.prototype.toString.call(thrown) !== "[object Object]") return "";
+  if (isError(thrown) || Object.prototype.toString.call(thrown) !== "[object Object]") return "";
   try {
     const plain = Object.entries(thrown as object).filter(([, value]) => /string|number|boolean/.test(typeof value));
     return plain.length === 0 ? "" : JSON.stringify(Object.fromEntries(plain));

@@ -1,4 +1,5 @@
 /** Runs code of the user: evaluates migrations, the configuration and the schema, and calls functions of these. */
+import { isError } from "../checks/realm.ts";
 import { fileURLToPath } from "node:url";
 import { firstLine } from "../errors/migrate-error.ts";
 
@@ -63,9 +64,9 @@ export function importProblem(cause: unknown, url: string): string {
 
 /** Removes the source line that Node puts before the stack of a syntax error, because it may contain an API key. */
 export function withoutSource(cause: unknown): { readonly cause: unknown } {
-  const stack = cause instanceof Error ? (cause.stack ?? "") : "";
+  const stack = isError(cause) ? (cause.stack ?? "") : "";
   const start = stack.search(/^\w*Error\b/m);
-  if (cause instanceof Error && start > 0) cause.stack = stack.slice(start);
+  if (isError(cause) && start > 0) cause.stack = stack.slice(start);
   return { cause };
 }
 
@@ -77,7 +78,7 @@ export function errorPosition(
   cause: unknown,
   url: string,
 ): { readonly line: number; readonly column: number } | undefined {
-  const stack = cause instanceof Error ? (cause.stack ?? "") : "";
+  const stack = isError(cause) ? (cause.stack ?? "") : "";
   for (const rest of [url, fileURLToPath(url)].flatMap((name) => stack.split(`${name}:`).slice(1))) {
     const line = Number.parseInt(rest);
     if (!Number.isInteger(line)) continue;

@@ -4,6 +4,7 @@
  * migration.
  */
 
+import { isPlainObject } from "../checks/realm.ts";
 import { inspect } from "node:util";
 import { withoutSecrets } from "./encoded-forms.ts";
 import { secretsOfProxy, secretsOfSettings } from "./find-in-settings.ts";
@@ -66,7 +67,7 @@ function clean(value: unknown, secrets: readonly string[], copies: Map<object, u
   if (typeof value !== "object" || value === null) return value;
   if (copies.has(value)) return copies.get(value);
   const isArray = Array.isArray(value);
-  if (!isArray && Object.getPrototypeOf(value) !== Object.prototype) return value;
+  if (!isArray && !isPlainObject(value)) return value;
   const copy: Record<string, unknown> | unknown[] = isArray ? [] : {};
   copies.set(value, copy);
   for (const [name, one] of Object.entries(value)) {

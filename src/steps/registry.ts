@@ -1,4 +1,5 @@
 /** Operations on steps of any kind. */
+import { types } from "node:util";
 import type { z } from "zod";
 import type { Action } from "../actions/model/action.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
@@ -139,8 +140,8 @@ function unserialisable(value: unknown, place: string, outer: readonly unknown[]
         );
   if (typeof value === "bigint") return refused("a bigint", `write it as text: "${value}"`);
   if (typeof value !== "object") return refused(`a ${typeof value}`);
-  if (value instanceof Date) return refused("a Date", "write it as text, such as 2026-11-20T12:00:00Z");
-  if (value instanceof Map || value instanceof Set) return refused(`a ${value.constructor.name}`);
+  if (types.isDate(value)) return refused("a Date", "write it as text, such as 2026-11-20T12:00:00Z");
+  if (types.isMap(value) || types.isSet(value)) return refused(`a ${value.constructor.name}`);
   if (ArrayBuffer.isView(value))
     return refused(`a ${value.constructor.name}`, "write it as a plain array: [...values]");
   for (const [key, inner] of Object.entries(value)) {

@@ -6,9 +6,9 @@ import { root, temporaryFolder } from "../support/project.ts";
 
 /** Lowest first: a file imports from its own room and from those before it. CONTRIBUTING: "One direction of imports". */
 const rooms = [
-  "secrets",
   "time",
   "checks",
+  "secrets",
   "errors",
   "schema",
   "actions",
@@ -257,6 +257,16 @@ test.each([
   const importers = sources.filter(({ code }) => named.test(code)).map(({ file }) => file);
   expect(importers).not.toEqual([]);
   expect(importers.filter((file) => !file.startsWith(folder) && !file.startsWith(beside))).toEqual([]);
+});
+
+test("no code asks for a class of the language by instanceof, which is false under Jest", () => {
+  const asking = sources.filter(({ file, code }) => {
+    const isElsewhere = file === "checks/realm.ts" || file.startsWith("features/report/browser/");
+    return (
+      !isElsewhere && /instanceof (\w*Error|Date|Map|Set|RegExp|Promise|Object|Array)\b(?<!MigrateError)/.test(code)
+    );
+  });
+  expect(asking.map(fileOf)).toEqual([]);
 });
 
 const pure = sources.filter(({ file }) => /^(schema|actions|plan)\/|^ledger\/(state|audit)\//.test(file));

@@ -1,4 +1,5 @@
 /** Reads and writes saved plans. */
+import { isError } from "../../checks/realm.ts";
 import { readFileSync } from "node:fs";
 import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { writeIntoFolder } from "../../migrations/generated-file.ts";
@@ -10,7 +11,8 @@ export function readPlan(file: string): SavedPlan {
   try {
     value = JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    const problem = cause instanceof SyntaxError ? "is no saved plan" : `can't be read: ${firstLine(cause)}`;
+    const problem =
+      isError(cause) && cause.name === "SyntaxError" ? "is no saved plan" : `can't be read: ${firstLine(cause)}`;
     throw new MigrateError("ERR_PLAN_INVALID", { file, problem }, { cause });
   }
   return parseSavedPlan(value, file);

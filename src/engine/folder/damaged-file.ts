@@ -1,4 +1,5 @@
 /** Finds damaged files of tables: a machine that crashes may leave files that are empty or end too early. */
+import { isError } from "../../checks/realm.ts";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { dataFilesOf } from "../manifest/contents.ts";
@@ -18,7 +19,7 @@ const damage =
 
 /** Whether the engine's error, or its cause, may be about a damaged file. It names none. */
 export function mayBeDamage(thrown: unknown): boolean {
-  return damage.test(String(thrown)) || (thrown instanceof Error && damage.test(String(thrown.cause)));
+  return damage.test(String(thrown)) || (isError(thrown) && damage.test(String(thrown.cause)));
 }
 
 const verify = "run migrate verify, which compares it with the ledger";

@@ -1,4 +1,5 @@
 /** The meaning of the engine's errors, which the binding gives as text alone, and their words for users. */
+import { isError } from "../../checks/realm.ts";
 import { textBefore } from "../../errors/migrate-error.ts";
 import { withoutKnownSecrets } from "../../secrets/redact.ts";
 import { withoutDebugText } from "./debug-text.ts";
@@ -6,7 +7,7 @@ import { storeProblem, type StoreProblem } from "./store-problem.ts";
 
 /** Whether the engine threw the error: its errors carry napi's status as their code. */
 export function isEngineError(thrown: unknown): boolean {
-  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  const code = isError(thrown) && "code" in thrown ? thrown.code : undefined;
   return (
     code === "GenericFailure" ||
     code === "InvalidArg" ||
@@ -29,7 +30,7 @@ const conflict =
 
 /** Whether another commit came first. The same call on a fresh handle may succeed. */
 export function isConflict(thrown: unknown): boolean {
-  return conflict.test(thrown instanceof Error ? thrown.message : String(thrown));
+  return conflict.test(isError(thrown) ? thrown.message : String(thrown));
 }
 
 /** Whether the engine states that what should be created exists. The second text is that of a branch. */
@@ -51,7 +52,7 @@ export function engineProblem(thrown: unknown): string {
 
 /** The problem of a request to an object store, for users; undefined if the error is about something else. */
 export function storeProblemOf(thrown: unknown): StoreProblem | undefined {
-  if (thrown instanceof Error && "code" in thrown && thrown.code === "StoreConflict")
+  if (isError(thrown) && "code" in thrown && thrown.code === "StoreConflict")
     return { sentence: thrown.message, outcome: "conflict" };
   // Secrets are removed first: part of one that is shortened would not be recognized.
   return isEngineError(thrown) ? storeProblem(withoutKnownSecrets(String(thrown))) : undefined;
@@ -110,7 +111,7 @@ function clipped(text: string): string {
 
 /** The first line of the engine's own message, without source locations and prefixes: for decisions, not for users. */
 export function plainProblem(thrown: unknown): string {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const text = isError(thrown) ? thrown.message : String(thrown);
   // The second line suggests a function, and another one each time.
   const line = text.split("\n", 1)[0] ?? "";
   return textBefore(clipped(line), /Caused by: |location: Location/)

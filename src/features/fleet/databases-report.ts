@@ -1,4 +1,5 @@
 /** What a command on many databases prints: progress while it runs, and one report at its end. */
+import { isError } from "../../checks/realm.ts";
 import {
   count,
   formatNumber,
@@ -65,7 +66,7 @@ export function databasesReport<Result>(
     counts.failed++;
     outcomes.add(isMigrateError(error) ? error.outcome : "failed");
     add(failed, withoutName(messageOf(error), database), place);
-    if (output.verbose && !isMigrateError(error) && error instanceof Error)
+    if (output.verbose && !isMigrateError(error) && isError(error))
       for (const line of error.stack?.split("\n") ?? []) output.problem(`${database}: ${line}`);
     output.progress(`${database}: ${messageOf(error)}`);
   };

@@ -1,4 +1,5 @@
 /** Executes a group of migrations: one call for each table, several at a time. */
+import { isError } from "../../checks/realm.ts";
 import { count, firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { groupEntry, type LedgerEntry, type TableVersions } from "../../ledger/state/record.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
@@ -157,7 +158,7 @@ async function stopped(
   }
   const { error, detail } =
     call === undefined || isStated(cause)
-      ? { error: cause, detail: cause instanceof Error ? cause.message : firstLine(cause) }
+      ? { error: cause, detail: isError(cause) ? cause.message : firstLine(cause) }
       : failureOf(progress, call, cause, inDoubt);
   await release(progress, planned, { event: "failed", detail }, inDoubt).catch(() => {});
   return error;

@@ -1,4 +1,5 @@
 /** The type builders of the public API. They return plain data; zod checks it when the migration is loaded. */
+import { isPlainObject } from "../../checks/realm.ts";
 import { itemName, type Column, type DataType, type PlainKind, type TimeUnit } from "../data-type.ts";
 import type {
   DictionaryShape,
@@ -137,8 +138,7 @@ export function columnsOf(fields: Fields): readonly Column[] {
     return (fields as readonly (readonly [string, ColumnType])[]).map(named);
   // Any other array would pass as a list of columns, or give columns named 0, 1, …
   // And { __proto__: … } sets a prototype instead of naming a column.
-  const isPlain = typeof fields === "object" && fields !== null && Object.getPrototypeOf(fields) === Object.prototype;
-  if (!isPlain) return undefined as unknown as Column[];
+  if (!isPlainObject(fields) || Object.getPrototypeOf(fields) === null) return undefined as unknown as Column[];
   return Object.entries(fields as Readonly<Record<string, ColumnType>>).map(named);
 }
 

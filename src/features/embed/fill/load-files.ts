@@ -3,6 +3,7 @@
  * fragment, so that no row moves and nothing else of the table is written. The client for Node can't commit files, so a
  * script in Python does it.
  */
+import { isError } from "../../../checks/realm.ts";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { count, fileReason, firstLine } from "../../../errors/migrate-error.ts";
@@ -133,7 +134,7 @@ export async function findLoader(
   const ended = await run(python, [scriptIn("load_column.py"), "--check"], { timeout: longestCheck }).catch(
     (error: Error & { readonly stdout?: string; readonly stderr?: string }) => error,
   );
-  if (ended instanceof Error && !ended.stderr)
+  if (isError(ended) && !ended.stderr)
     return { usable: false, detail: `${python} can't be started (${fileReason(ended)})` };
   const [{ version, missing } = {}] = (ended.stdout ?? "")
     .split("\n")

@@ -2,6 +2,7 @@
  * The pool of workers. The engine can crash on a request, or take all memory, so requests are performed in processes of
  * their own (docs/service.md, "What a request can't do").
  */
+import { isError } from "../../../checks/realm.ts";
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -159,7 +160,7 @@ const ending: Problem = { status: 503, code: codes.unavailable, error: "the serv
 
 /** The pool tells this from the end of a worker at work by its message alone. */
 function isUnsent(error: unknown): boolean {
-  return error instanceof Error && error.message === "Worker is terminated";
+  return isError(error) && error.message === "Worker is terminated";
 }
 
 function causeOf(error: unknown): string {
