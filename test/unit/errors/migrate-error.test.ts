@@ -265,7 +265,8 @@ test.each([
 test("an error of a second copy of the package is known", async () => {
   const folder = temporaryFolder();
   const copy = join(folder, "errors/migrate-error.ts");
-  for (const name of ["errors", "secrets"]) cpSync(join(root, "src", name), join(folder, name), { recursive: true });
+  for (const name of ["errors", "secrets", "checks", "time"])
+    cpSync(join(root, "src", name), join(folder, name), { recursive: true });
   const other = (await import(pathToFileURL(copy).href)) as typeof import("../../../src/errors/migrate-error.ts");
   const error = new other.MigrateError("ERR_DRIFT", samples.ERR_DRIFT);
   expect(error).not.toBeInstanceOf(MigrateError);
