@@ -22,8 +22,10 @@ export const filesErrors = {
       list: "up" | "down" | "ran" | "accepts" | "was" | "replaces";
       /** Whether it has no items. */
       isEmpty?: boolean | undefined;
+      /** Whether its steps are not the same each time. */
+      differs?: boolean | undefined;
     }) =>
-      d.list === "up" || d.list === "down"
+      (d.list === "up" || d.list === "down") && d.differs !== true
         ? `${d.file} ${d.problem}; write its steps in it, such as: export const ${d.list} = [${d.list === "up" ? 'addColumn("documents", "language", utf8())' : 'dropColumn("documents", "language")'}]`
         : `${d.file} ${d.problem}`,
   ),

@@ -2,10 +2,15 @@
 import { absentFrom, refused, usage, type MigrationsPlace } from "./entry.ts";
 
 export const historyErrors = {
-  ERR_MIGRATION_CHANGED: refused((d: { file: string; change: string; begun?: boolean | undefined }) =>
-    d.begun === true
-      ? `${d.file} was changed after it had begun: ${d.change}; undo that change; the steps after it may be changed`
-      : `${d.file} was changed after it was applied: ${d.change}; restore it and put the change in a new migration`,
+  ERR_MIGRATION_CHANGED: refused(
+    (d: { file: string; change: string; begun?: boolean | undefined; isSameText?: boolean | undefined }) => {
+      const when = d.begun === true ? "it had begun" : "it was applied";
+      if (d.isSameText === true)
+        return `${d.file} is as it was when ${when}, but it computes other steps now: ${d.change}; what it reads or imports has changed: write out the value that it had then`;
+      return d.begun === true
+        ? `${d.file} was changed after ${when}: ${d.change}; undo that change; the steps after it may be changed`
+        : `${d.file} was changed after ${when}: ${d.change}; restore it and put the change in a new migration`;
+    },
   ),
   ERR_MIGRATION_MISSING: refused(
     (d: { version: string; name: string; begun?: boolean | undefined } & MigrationsPlace) =>

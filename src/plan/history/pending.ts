@@ -214,7 +214,12 @@ export function checkUnchanged(migrations: readonly Migration[], state: LedgerSt
         is: begun ? "has begun" : "is applied",
       });
     if (change === undefined || !hasListedSteps(migration, known))
-      throw new MigrateError("ERR_MIGRATION_CHANGED", { file, change: (change ?? between)!, ...(begun && { begun }) });
+      throw new MigrateError("ERR_MIGRATION_CHANGED", {
+        file,
+        change: (change ?? between)!,
+        ...(begun && { begun }),
+        ...(matchesHash(migration.textHash, known.textHash) && { isSameText: true }),
+      });
     const problem = `its record of ${formatMigration(known)} lists the steps that ${file} has, and another checksum or count`;
     throw new MigrateError("ERR_LEDGER_CHANGED", { problem });
   }

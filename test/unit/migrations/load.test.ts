@@ -311,3 +311,23 @@ export const accepts = "lossy";
     [5, 4, 58, 0],
   ]);
 });
+
+const stamped = (code: string) =>
+  `export const up = [{ kind: "setMetadata", table: "t", path: "a", metadata: { at: ${code} } }];\n`;
+
+test("a migration whose steps are others each time is refused, and one that only names the clock is not", async () => {
+  const [clock, chance, grows, same] = await load({
+    "0001_clock.ts": stamped("String(Date.now())"),
+    "0002_chance.ts": stamped("String(Math.random())"),
+    "0003_grows.ts": `globalThis.many = (globalThis.many ?? 0) + 1;\nexport const up = Array(globalThis.many).fill(${JSON.stringify(rename)});\n`,
+    "0004_same.ts": stamped("new Date(0).toISOString()"),
+  });
+  const differs = (file: string, difference: string) => ({
+    code: "ERR_FILE_EXPORTS",
+    message: `${file} exports up with ${difference} when it is evaluated again, so later runs would take it for changed; write out the value that it computes`,
+  });
+  expect(clock).toMatchObject(differs("0001_clock.ts", "another step 1 (setMetadata)"));
+  expect(chance).toMatchObject(differs("0002_chance.ts", "another step 1 (setMetadata)"));
+  expect(grows).toMatchObject(differs("0003_grows.ts", "2 steps instead of 1"));
+  expect(same).toMatchObject({ steps: [{ metadata: { at: "1970-01-01T00:00:00.000Z" } }] });
+});

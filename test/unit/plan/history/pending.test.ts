@@ -143,6 +143,20 @@ test.each<{ what: string; now: readonly Step[]; change: string }>([
   ).toThrow(expect.objectContaining({ code: "ERR_MIGRATION_CHANGED", details: { file: "0001_m1.ts", change } }));
 });
 
+test("a file whose text is as it was is not called changed: what it computes is", () => {
+  const textHash = "a".repeat(64);
+  const ran = { ...aMigration(1, three), textHash };
+  for (const [event, when] of [
+    ["applied", "it was applied"],
+    ["failed", "it had begun"],
+  ] as const)
+    expect(() =>
+      checkUnchanged([{ ...aMigration(1, [other, rename, tighten]), textHash }], aLedger([event, ran, 3]), {
+        describes: true,
+      }),
+    ).toThrow(`0001_m1.ts is as it was when ${when}, but it computes other steps now: step 1`);
+});
+
 test.each(["applied", "failed"] as const)(
   "a checksum that was changed in the ledger is not blamed on the file (%s)",
   (event) => {
