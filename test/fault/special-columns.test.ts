@@ -72,7 +72,11 @@ const retypes = [
   ['m.retypeColumn("t", "s.k", m.int64()),', "t.s.in"],
 ] as const;
 
-test.each(scenes.flatMap((scene) => retypes.map((retype) => [...scene, ...retype] as const)))(
+/** Tried for each commit: the service once refused what followed the retype, and no run could end any more. */
+const jsonOnService = ["json", "namespace"] as const;
+const otherScenes = scenes.filter((scene) => String(scene) !== String(jsonOnService));
+
+test.each([jsonOnService, ...otherScenes].flatMap((scene) => retypes.map((retype) => [...scene, ...retype] as const)))(
   "a %s is not stored as plain bytes by a retype of it, or of what is beside it, on %s: %s",
   async (kind, way, step, path) => {
     const { migrate, table, rows, given } = await aScene(kind, way, step);
