@@ -1,5 +1,5 @@
 /** Ends a command from outside: Ctrl-C, SIGTERM, SIGHUP, --timeout, and errors that nothing catches. */
-import { interruptedEarly, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { firstLine, interruptedEarly, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Command, Context } from "../cli/command/command.ts";
 import { endProcess } from "./end-process.ts";
 import type { CommandResult } from "../cli/command/exit-code.ts";
@@ -53,24 +53,30 @@ export async function interruptible(
     if (fatal !== undefined) return;
     fatal = error;
     stop();
-    timers.push(setTimeout(() => ended.reject(error()), graceOfWork));
+    timers.push(setTimeout(() => ended.reject(stuck()), graceOfWork));
   };
   if (timeout !== undefined) timers.push(setTimeout(onTime, timeout * 1000));
   for (const signal of signals) process.on(signal, onSignal);
   onFatal(stopWith);
-  try {
-    const run = command.run({ ...context, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
-    const result = await Promise.race([run, ended.promise]);
-    if (fatal !== undefined) throw (fatal as Fatal)();
-    return result;
-  } catch (error) {
-    // A run knows only that it must stop, and not why.
-    if (!isMigrateError(error, "ERR_INTERRUPTED")) throw error;
-    if (fatal !== undefined) throw (fatal as Fatal)(error.details.done);
-    throw overdue === undefined ? error : new MigrateError("ERR_TIMEOUT", { seconds: overdue, ...error.details });
-  } finally {
-    onFatal(undefined);
-    for (const signal of signals) process.off(signal, onSignal);
-    timers.forEach(clearTimeout);
+  const run = command.run({ ...context, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
+  const [outcome] = await Promise.allSettled([Promise.race([run, ended.promise])]);
+  onFatal(undefined);
+  for (const signal of signals) process.off(signal, onSignal);
+  timers.forEach(clearTimeout);
+  if (outcome.status === "fulfilled" && fatal === undefined) return outcome.value;
+  const error: unknown = outcome.status === "fulfilled" ? undefined : outcome.reason;
+  // A run knows only that it must stop, and not why.
+  const done = isMigrateError(error, "ERR_INTERRUPTED") ? error.details.done : undefined;
+  if (fatal === undefined) {
+    if (done === undefined || overdue === undefined) throw error;
+    throw new MigrateError("ERR_TIMEOUT", { seconds: overdue, done });
   }
+  // What went wrong in a run is stated beside what has stopped it.
+  if (underWay && error !== undefined && done === undefined) output.problem(firstLine(error));
+  throw (fatal as Fatal)(done);
+}
+
+function stuck(): MigrateError {
+  const done = `no safe point was reached in ${graceOfWork / 1_000} seconds; run the command again: it finds out what was done`;
+  return new MigrateError("ERR_INTERRUPTED", { done });
 }

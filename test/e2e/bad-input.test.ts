@@ -36,6 +36,20 @@ const uri = (text: string) => target(`{ kind: "lance", uri: ${JSON.stringify(tex
 
 const usage: readonly BadInput[] = [
   { title: "no command", args: ["--quiet"], code: 2, says: "give a command" },
+  ...[
+    ["apply", "up"],
+    ["rollback", "down"],
+    ["reset", "down --to 0"],
+    ["create", "new"],
+    ["diff", "generate --check"],
+    ["check", "lint or migrate verify"],
+    ["introspect", "pull"],
+  ].map(([verb, ours]) => ({
+    title: `${verb}, a verb of other tools`,
+    args: [verb!],
+    code: 2 as const,
+    says: `there is no command ${verb}; migrate ${ours} does that`,
+  })),
   { title: "an unknown command", args: ["frobnicate"], code: 2, says: "there is no command frobnicate" },
   {
     title: "a mistyped command",

@@ -12,6 +12,8 @@ import type { Output } from "../../cli/command/output.ts";
 import { answerFlags, askUntilAnswered, checkTyped, nameOf, typedAnswers } from "./input/diff-answers.ts";
 import { writingNext } from "./scaffold/write-migration.ts";
 import { describeSteps, renderUpdated, renderWritten } from "../shared/written-files.ts";
+import type { Acceptance } from "../../migrations/acceptance.ts";
+import type { Step } from "../../steps/registry.ts";
 import type * as shapes from "./json.ts";
 
 export const generateCommand = defineCommand({
@@ -49,14 +51,16 @@ export const generateCommand = defineCommand({
         checkTyped(diff, answers);
         return report(diff, schema, output);
       }
-      const { steps } = await askUntilAnswered(diff, answers, compare, context);
+      if (diff.unsure.length > 0) outputDifference(diff, output);
+      const { steps, answers: given } = await askUntilAnswered(diff, answers, compare, context);
       if (steps.length === 0) {
         output.data<typeof shapes.generate>({ steps: [] });
         output.result(`nothing to do: the migrations lead to the tables that ${schema} declares`);
         return undefined;
       }
       const notes = lostValues(steps);
-      const written = await writing.write({ name: name ?? nameOf(steps), steps, down, accept, notes });
+      const consent = accept ?? confirmed(steps, given);
+      const written = await writing.write({ name: name ?? nameOf(steps), steps, down, accept: consent, notes });
       const { file, lock } = written;
       output.data<typeof shapes.generate>({ file, steps: describeSteps(steps), lock });
       renderWritten(output, [file]);
@@ -67,12 +71,33 @@ export const generateCommand = defineCommand({
   },
 });
 
+/** Who has answered that a table or a column was dropped has agreed to it. A retype beside it may lose something else. */
+function confirmed(steps: readonly Step[], answers: readonly DiffAnswer[]): readonly Acceptance[] | undefined {
+  const drops = steps.filter(({ kind }) => kind === "dropColumn" || kind === "dropTable");
+  const isConfirmed = (drop: Step) =>
+    answers.some(
+      ({ table, path, name, step }) =>
+        name === undefined &&
+        step === undefined &&
+        table === drop.table &&
+        path === ("path" in drop ? drop.path : undefined),
+    );
+  const isAll = drops.every(isConfirmed) && steps.every(({ kind }) => kind !== "retypeColumn");
+  return drops.length > 0 && isAll ? ["lossy"] : undefined;
+}
+
+function outputDifference({ steps, unsure, impossible }: Diff, output: Output): boolean {
+  const equal = steps.length + unsure.length + impossible.length === 0;
+  const unanswered = unsure.map(questionOf);
+  output.data<typeof shapes.generate>({ equal, steps: describeSteps(steps), unsure: unanswered, impossible });
+  return equal;
+}
+
 function report(diff: Diff, file: string, output: Output): CommandResult {
   const { unsure, impossible } = diff;
   const steps = describeSteps(diff.steps);
-  const equal = steps.length + unsure.length + impossible.length === 0;
+  const equal = outputDifference(diff, output);
   const questions = unsure.map(questionOf);
-  output.data<typeof shapes.generate>({ equal, steps, unsure: questions, impossible });
   if (equal) {
     output.result(`equal: the migrations lead to the tables that ${file} declares`);
     return undefined;

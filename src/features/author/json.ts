@@ -31,7 +31,7 @@ export const generate = z.union([
         .describe("What is gone, and may have become one of these new names."),
       impossible: texts.describe("What no steps lead to."),
     })
-    .describe("With `--check`."),
+    .describe("With `--check`, and before the error if something is unsure."),
 ]);
 
 export const push = z.intersection(

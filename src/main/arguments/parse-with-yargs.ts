@@ -75,6 +75,20 @@ function checkWords(args: readonly string[], commands: readonly Command[]): void
     });
 }
 
+/** By our command, verbs of other migration tools for the same. */
+const otherVerbs: Readonly<Record<string, readonly string[]>> = {
+  up: ["apply", "deploy", "migrate", "run", "latest", "upgrade", "update", "execute", "sync"],
+  down: ["rollback", "revert", "undo", "downgrade", "redo"],
+  "down --to 0": ["reset"],
+  new: ["create", "make", "add", "revision", "generate-migration"],
+  "generate --check": ["diff", "drift"],
+  "lint or migrate verify": ["check", "validate", "test"],
+  status: ["list", "ls", "info", "show", "current", "state", "pending", "version"],
+  history: ["log"],
+  baseline: ["adopt", "stamp"],
+  pull: ["introspect"],
+};
+
 function optionsIn(flags: FlagTable): string[] {
   return Object.keys(flags).filter((name) => flags[name]!.kind !== "positional");
 }
@@ -104,8 +118,10 @@ function usageProblem(message: string, args: readonly string[], commands: readon
   // that.
   const word = args.find(isCommand) ?? args.find((arg) => unknown.includes(arg));
   if (word !== undefined && !isCommand(word)) {
+    const ours = Object.entries(otherVerbs).find(([, verbs]) => verbs.includes(word))?.[0];
     const similar = similarName(word, names);
-    return `there is no command ${word}; ${similar === undefined ? "see migrate --help" : `did you mean ${similar}?`}`;
+    const hint = ours === undefined ? similar && `did you mean ${similar}?` : `migrate ${ours} does that`;
+    return `there is no command ${word}; ${hint ?? "see migrate --help"}`;
   }
   if (word !== undefined && unknown.includes("bundle"))
     return `migrate ${word} takes no --bundle; only commands that compare migrations with a database do; see migrate ${word} --help`;

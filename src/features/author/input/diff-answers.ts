@@ -35,13 +35,13 @@ function columnLabel(step: ValueStep): string {
   return `${step.table}.${step.kind === "addColumn" ? step.name : step.path}`;
 }
 
-/** The same difference with all questions answered. Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE, ERR_USAGE. */
+/** The same difference with all questions answered, and the answers. Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE, ERR_USAGE. */
 export async function askUntilAnswered<Found extends Diff>(
   found: Found,
   given: readonly DiffAnswer[],
   compare: (answers: readonly DiffAnswer[]) => Promise<Found>,
   context: Pick<Context, "output" | "signal">,
-): Promise<Found> {
+): Promise<Found & { readonly answers: readonly DiffAnswer[] }> {
   checkTyped(found, given);
   let diff = found;
   let answers = given;
@@ -55,7 +55,7 @@ export async function askUntilAnswered<Found extends Diff>(
   }
   checkDiff(diff);
   checkAnswers(diff);
-  return diff;
+  return { ...diff, answers };
 }
 
 /**
