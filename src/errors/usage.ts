@@ -24,9 +24,10 @@ export const usageErrors = {
     (d: { target: string }) =>
       `target ${d.target} has several databases; choose one with --database NAME, or in a program with database (migrate up and migrate status run on all of them, but not with --plan or --dry-run; migrate report --fleet reports on all of them)`,
   ),
-  ERR_DATABASE_MISSING: refused(
-    (d: { target: string; place: string }) =>
-      `target ${d.target}: ${d.place} has no tables, and its guard mustExist allows no new database; check the address, or remove mustExist from the configuration for the first run`,
+  ERR_DATABASE_MISSING: refused((d: { target: string; place: string; near?: string | undefined }) =>
+    d.near !== undefined
+      ? `target ${d.target}: no database was made at ${d.place}; if ${d.near} is meant, correct the address in the configuration`
+      : `target ${d.target}: ${d.place} has no tables, and its guard mustExist allows no new database; check the address, or remove mustExist from the configuration for the first run`,
   ),
   ERR_MIGRATIONS_FOLDER: usage(
     (d: { folder: string; problem: string }) =>

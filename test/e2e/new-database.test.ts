@@ -2,7 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { aProject, type Project } from "../support/project.ts";
+import { atTerminal } from "./support/terminal.ts";
 
 const at = (project: Project, uri: string, guards = "") =>
   project.write(
@@ -59,4 +61,29 @@ test("where the database must exist, a mistyped address is refused and nothing i
     expect(stderr).toContain("data/lacne has no tables, and its guard mustExist allows no new database");
   }
   expect(existsSync(join(project.folder, "data/lacne"))).toBe(false);
+});
+
+test("a database of nearly the same name is named", async () => {
+  const project = withMigration();
+  at(project, "data/lance");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  at(project, "data/lacne");
+  expect((await project.migrate(["plan"])).stderr).toMatch(
+    /there; \S*data\/lance, which is nearly the same, has tables$/m,
+  );
+  at(project, "data/elsewhere");
+  expect((await project.migrate(["plan"])).stderr).toMatch(/data\/elsewhere has no tables yet; .* there$/m);
+});
+
+test.skipIf(lacks("terminal"))("at a terminal, it is asked about", async () => {
+  const project = withMigration();
+  at(project, "data/lance");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  at(project, "data/lacne");
+  const question = /Enter to make none\) /;
+  const refused = await atTerminal(project, "up", question, ["\n"]);
+  expect(refused).toMatchObject({ code: 4, shown: expect.stringContaining("no database was made at") as string });
+  expect(existsSync(join(project.folder, "data/lacne"))).toBe(false);
+  expect(await atTerminal(project, "up", question, ["yes\n"])).toMatchObject({ code: 0 });
+  expect(await atTerminal(project, "up", question, [])).toMatchObject({ code: 0 });
 });
