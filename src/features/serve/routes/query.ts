@@ -47,7 +47,7 @@ const columns = z
     if (Array.isArray(given)) return given;
     // Both may also be names of columns that an older client asks for.
     const isOfNamespace = ["column_names", "column_aliases"].some((name) => typeof given[name] === "object");
-    if (!isOfNamespace) return Object.entries(given as Record<string, string>);
+    if (!isOfNamespace) return inOrder(given as Record<string, string>);
     const { data, error } = namespaceColumns.safeParse(given);
     if (data === undefined)
       throw invalidInput(
@@ -55,7 +55,7 @@ const columns = z
       );
     const { column_names: names, column_aliases: aliases } = data;
     if (names != null && aliases != null) throw unsupported("columns and aliases in one query");
-    return names ?? (aliases == null ? undefined : Object.entries(aliases));
+    return names ?? (aliases == null ? undefined : inOrder(aliases));
   })
   .superRefine((given, context) => {
     for (const column of given ?? []) {
@@ -64,6 +64,16 @@ const columns = z
       else context.addIssue({ code: "custom", message: noColumns });
     }
   });
+
+/**
+ * The entries in the order in which they were sent. JSON.parse moves names that are whole numbers to the front; LanceDB's
+ * clients send the names sorted by their bytes.
+ */
+function inOrder(given: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
+  const entries = Object.entries(given);
+  const isMoved = entries.some(([name]) => /^(0|[1-9]\d*)$/.test(name));
+  return isMoved ? entries.toSorted(([one], [other]) => Buffer.compare(Buffer.from(one), Buffer.from(other))) : entries;
+}
 
 const orderBy = z.array(
   object({ column_name: z.string(), ascending: flag.optional(), nulls_first: flag.optional() }),
@@ -140,15 +150,23 @@ export const queryRoutes = [
   }),
 ];
 
+/** What only a search by vector reads. */
+const ofVectors = [
+  ...(["vector_column", "distance_type", "nprobes", "minimum_nprobes", "maximum_nprobes"] as const),
+  ...(["lower_bound", "upper_bound", "ef", "refine_factor", "bypass_vector_index"] as const),
+];
+
 function toSearch(given: z.output<typeof body>): Search {
   const limit = given.k ?? given.limit;
-  const filter = given.filter === "" ? undefined : given.filter;
-  const isPostfilter = given.prefilter === false && filter !== undefined;
+  const isPostfilter = given.prefilter === false && given.filter !== undefined;
   if (isPostfilter && given.full_text_query !== undefined && !hasVector(given))
     throw unsupported("full-text search that filters what was found (prefilter: false)");
+  // Rows that are near to nothing would be all rows.
+  const stray = hasVector(given) ? undefined : ofVectors.find((name) => (given[name] ?? false) !== false);
+  if (stray !== undefined) throw invalidInput(`vector is empty, and ${stray} is only for a search by vector`);
   if (given.vector?.some((one) => one.length === 0) === true) throw invalidInput("a query vector has no numbers");
   return {
-    filter,
+    filter: given.filter,
     columns: given.columns,
     // The official client asks for all rows with a number that is too large for JSON.
     limit: limit === undefined || limit > largest ? undefined : limit,
