@@ -1,7 +1,7 @@
 /** The groups that reports of CI and `npm run nightly` name, and the folders of tests in each. */
 export const groups: Readonly<Record<string, readonly string[]>> = {
   unit: ["unit", "types", "mutants", "environments"],
-  contract: ["contract", "oracle", "docs", "service", "rest", "sequences", "fuzz"],
+  contract: ["contract", "oracle", "docs", "service", "rest", "sequences", "fuzz", "queries"],
   e2e: ["e2e", "container", "stores", "action"],
   fault: ["fault", "app", "states", "simulate", "histories"],
 };

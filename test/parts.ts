@@ -28,6 +28,7 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   // The whole in a week.
   matrix: node("test/oracle/matrix/run.ts", "--part", `${new Date().getUTCDay()}/7`),
   fuzz: node("test/fuzz/run.ts"),
+  queries: node("test/queries/run.ts"),
   // Its tests must draw the same each time.
   mutants: ["env", "--unset=MIGRATE_LONG", ...node("test/mutants/run.ts")],
 };

@@ -19,6 +19,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
     indexes: ["test/clients/indexes.ts"],
     matrix: ["test/oracle/matrix/run.ts"],
     pylance: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/pylance/vitest.config.ts"],
+    queries: ["test/queries/run.ts"],
     sequences: ["test/sequences/run.ts"],
     "store-race": ["test/fault/store-race.ts"],
   },
