@@ -115,7 +115,7 @@ describe("history", () => {
       .trimEnd()
       .split("\n")
       .map((line) => line.split(/ {2,}/)[2]);
-    expect(events).toEqual(["taken", "applied", "released"]);
+    expect(events).toEqual(["run began", "applied", "run ended"]);
   });
 });
 

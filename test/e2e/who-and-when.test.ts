@@ -49,7 +49,7 @@ test.each(inTurn(everywhere))(
     expect(await appliedIn(project)).toEqual(renamed.toSorted((one, other) => one.version - other.version));
     // One line for the new name, and one for the whole rebuild.
     const added = (await lines()).slice(told.length);
-    expect(added.map((line) => line.trim().split(/ {2,}/)[2])).toEqual(["applied", "rebuilt"]);
+    expect(added.map((line) => line.trim().split(/ {2,}/)[2])).toEqual(["applied", "ledger rebuilt"]);
     expect(added.at(-1)).toContain("repeats 3 records, which --verbose shows");
   },
 );

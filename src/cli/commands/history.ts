@@ -74,7 +74,7 @@ function isAboutMigrations(record: LedgerRecord): boolean {
 
 /** `repeats`: how many records of a rebuilt ledger repeat what earlier ones state. */
 function toRow(record: LedgerRecord, repeats: number): TableRow {
-  const { epoch, number, at, event, version, name, duration, by, detail } = record;
+  const { epoch, number, at, event, version, name, step, total, duration, by, detail } = record;
   const plan = savedPlanOf(record);
   const group = groupIn(record);
   const cells = [
@@ -90,6 +90,8 @@ function toRow(record: LedgerRecord, repeats: number): TableRow {
   if (repeats > 0) return { cells, note: `repeats ${count(repeats, "record")}, which --verbose shows` };
   if (group !== undefined) return { cells, note: `begins ${group}` };
   if (event === "failed") return { cells, problem: detail };
+  if (event === "advanced" && detail === undefined && total !== undefined)
+    return { cells, note: `${step} of ${count(total, "action")} done` };
   return { cells, note: saysDeferred(detail) === true ? waitingText(detail!) : detail };
 }
 
@@ -103,9 +105,24 @@ const colours: Partial<Record<LedgerEvent, Styled["style"]>> = {
   late: "yellow",
 };
 
+/** Where the name of an event explains too little. */
+const words: Partial<Record<LedgerEvent, string>> = {
+  taken: "run began",
+  renewed: "still running",
+  released: "run ended",
+  advanced: "under way",
+  reverting: "rolling back",
+  reverted: "rolled back",
+  noted: "text changed",
+  late: "late call",
+  looked: "call checked",
+  rebuilt: "ledger rebuilt",
+};
+
 function coloured(event: LedgerEvent): string | Styled {
   const style = colours[event];
-  return style === undefined ? event : { style, text: event };
+  const text = words[event] ?? event;
+  return style === undefined ? text : { style, text };
 }
 
 /** The group that the record begins, as text. */
