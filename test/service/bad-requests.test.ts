@@ -250,7 +250,7 @@ const names: readonly (readonly [string, string, Expected])[] = [
   ["300 characters", "x".repeat(300), invalid(/name|long/)],
   ["10,000 characters", "x".repeat(10_000), { status: [400, 414, 431], says: /name|long|large/i }],
   ["our private folder", ".lance-migrate", { status: [400, 404], says: /\.lance-migrate/ }],
-  ["a$b", "a$b", { status: [400, 404], says: /name|namespace/i }],
+  ["a$b", "a$b", { status: 501, says: /namespaces/ }],
 ];
 
 const authentication: readonly Case[] = [
@@ -348,8 +348,8 @@ const routes: readonly Case[] = [
   ],
   [
     "an unknown operation on versions",
-    json("/v1/table/books/version/create", {}),
-    { status: 501, code: 0, says: /^there is no route.*create/ },
+    json("/v1/table/books/version/explode", {}),
+    { status: 501, code: 0, says: /^there is no route.*explode/ },
   ],
   [
     "an unknown operation, whatever is sent to it",

@@ -848,12 +848,36 @@ describe("names", () => {
   test.each(["größe", "a$b", "../evil", "."])("a table can't be called %s", async (name) => {
     const { remote, local, folder, log } = await aService();
     const refusal = await message(remote.createTable(name, [{ x: 1 }]));
-    expect(refusal).toMatch(/^Invalid input, .*table name|Table '.*' was not found|404 Not Found/);
+    expect(refusal).toMatch(/(^Invalid input|501 Not Implemented).*table name|Table '.*' was not found|404 Not Found/);
     expect(await local.tableNames()).toEqual([]);
     await expect(remote.openTable(name)).rejects.toThrow();
     expect(await columnsOf(folder, "x").catch(() => "none")).toBe("none");
     expect(log.join("\n")).not.toContain(apiKey);
   });
+});
+
+test("a namespace, and a table in one, are refused in a sentence", async () => {
+  const { remote, folder } = await aService();
+  await remote.createTable("t", [{ x: 1 }]);
+  const absent = "Namespace 'n' was not found; there is only the root";
+  const none = "this service has no namespaces";
+  const inside = `${none}, and $ in the table name`;
+  const tried: readonly (readonly [() => Promise<unknown>, string])[] = [
+    [() => remote.createNamespace(["n"]), none],
+    [() => remote.dropNamespace(["n"]), none],
+    [() => remote.describeNamespace(["n"]), absent],
+    [() => remote.listNamespaces(["n"]), absent],
+    [() => remote.tableNames(["n"]), absent],
+    [() => remote.createTable("t", [{ x: 1 }], ["n"]), inside],
+    [() => remote.createEmptyTable("t", new arrow.Schema([new arrow.Field("x", new arrow.Int32())]), ["n"]), inside],
+    [() => remote.openTable("t", ["n"]), inside],
+    [() => remote.dropTable("t", ["n"]), inside],
+    [() => remote.renameTable("t", "u", { newNamespacePath: ["n"] }), none],
+    [() => remote.renameTable("t", "u", { namespacePath: ["n"] }), inside],
+  ];
+  for (const [act, sentence] of tried) expect(await message(act())).toContain(sentence);
+  expect(await remote.tableNames()).toEqual(["t"]);
+  expect(await rowsOf(folder, "t")).toEqual([{ x: 1 }]);
 });
 
 describe("authentication", () => {

@@ -270,8 +270,8 @@ function isArriving({ headers, raw }: FastifyRequest): boolean {
   return announced && !raw.complete;
 }
 
-/** Of a table or a view, also of its versions and the like. */
-const operation = /^\/v1\/(table|materialized_view)\/[^/]+\/((version|tags|index|schema_metadata)\/)?\w+\/?$/;
+/** Of a table, also of its versions and the like. */
+const operation = /^\/v1\/table\/[^/]+\/((version|tags|index|schema_metadata)\/)?\w+\/?$/;
 
 function notFound(request: FastifyRequest): Error {
   const path = pathOf(request.raw);

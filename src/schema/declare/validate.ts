@@ -159,10 +159,11 @@ function levelsOf(type: DataType): number {
   return Math.max(0, ...childColumns(type).map((child) => 1 + levelsOf(child.type)));
 }
 
-function hasFixedWidth(type: DataType): boolean {
+/** Whether the engine can read and write vectors of a type. It also creates some of structs and of nulls. */
+export function hasFixedWidth(type: DataType): boolean {
   if (type.kind === "fixedSizeBinary" || type.kind === "fixedSizeList") return true;
-  // Vectors of structs can be created, but not read together with other columns.
-  return !/utf8|binary|list|dictionary|null|json|blob|struct/i.test(type.kind);
+  const name = type.kind === "unknown" ? type.name : type.kind;
+  return !/utf8|binary|list|dictionary|null|json|blob|struct/i.test(name);
 }
 
 function isDictionaryValue(type: DataType): boolean {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { alterReadably, dropColumns } from "../../../engine/checked-writes.ts";
 import { alterColumns, readColumns, type EngineTable } from "../../../engine/engine.ts";
+import { resultColumns } from "../../../engine/query.ts";
 import { addNullColumns } from "../../../engine/write-rows.ts";
 import { isMigrateError } from "../../../errors/migrate-error.ts";
 import { checkAdded } from "../../../actions/kinds/columns/add-columns.ts";
@@ -13,8 +14,9 @@ import { extensionIn, reservedProblem } from "../../../schema/reserved-metadata.
 import { findColumn } from "../../../schema/table.ts";
 import { withWholeStructs } from "../../../actions/rewrite/retype-whole-structs.ts";
 import { parseDataType } from "../../../wire/lance/parse-lance-type.ts";
-import { invalidInput, refuse } from "../tables/error-answer.ts";
-import { json, object, only, unsupported } from "./fields.ts";
+import { invalidInput, refuse, unsupported } from "../tables/error-answer.ts";
+import { checkSent, checkTypes } from "../tables/new-columns.ts";
+import { json, object, only } from "./fields.ts";
 import { committed, flag, optional, routesOf, sql, text } from "./route.ts";
 
 const { change } = routesOf("columns");
@@ -98,10 +100,14 @@ export const columnRoutes = [
       if (hasArrow) {
         const { bytes, columns } = arrow();
         refusingTwins(() => checkAdded(before, columns, name));
+        checkSent(columns);
         return { version: await addNullColumns(table, bytes) };
       }
       const added = addedColumns(body);
       refusingTwins(() => checkAdded(before, added.map(ofAnyType), name));
+      const selected = added.map((column) => [column.name, column.valueSql] as const);
+      // With the row id, because the engine does not plan a query of constants alone.
+      checkTypes(await resultColumns(table, { columns: selected, withRowId: true }));
       return { version: (await table.addColumns(added)).version };
     },
   }),

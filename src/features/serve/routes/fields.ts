@@ -4,11 +4,9 @@
  */
 import { z } from "zod";
 import { similarName } from "../../../schema/names.ts";
-import { refuse } from "../tables/error-answer.ts";
+import { unsupported } from "../tables/error-answer.ts";
 
 type FieldShapes = Readonly<Record<string, z.ZodType>>;
-
-export const unsupported = (what: string) => refuse(501, "unsupported", `this service has no ${what}`);
 
 /** A field that changes nothing here, whatever it holds. */
 export const ignored = z.unknown().optional();

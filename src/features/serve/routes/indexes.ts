@@ -6,10 +6,10 @@ import { indexNameProblem } from "../../../schema/names.ts";
 import { indexType as declaredIndex } from "../../../schema/declare/index-options.ts";
 import type { IndexKind } from "../../../schema/table-index.ts";
 import { indexKindOf, protocolKinds, protocolOptions } from "../../../wire/lance/lance-index.ts";
-import { ignored, json, only, unsupported } from "./fields.ts";
+import { ignored, json, only } from "./fields.ts";
 import { flag, optional, pageFields, pageOf, routesOf, text, versionNumber, type RouteRequest } from "./route.ts";
 import { checkOut } from "./tables.ts";
-import { invalidInput, refuse } from "../tables/error-answer.ts";
+import { invalidInput, refuse, unsupported } from "../tables/error-answer.ts";
 
 const { read, change } = routesOf("indexes");
 

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { analyze, explain, search, type VectorSearch, type Search } from "../../../engine/query.ts";
 import { joinFiles } from "../../../wire/arrow/ipc-file.ts";
-import { invalidInput, withoutFolder } from "../tables/error-answer.ts";
+import { invalidInput, unsupported, withoutFolder } from "../tables/error-answer.ts";
 import { toEngineQuery } from "../tables/text-query.ts";
 import { checkOut } from "./tables.ts";
-import { ignored, json, object, only, unsupported } from "./fields.ts";
+import { ignored, json, object, only } from "./fields.ts";
 import { checkSql, flag, optional, routesOf, sql, text, versionOrTag } from "./route.ts";
 import { textQuery } from "./text-query.ts";
 

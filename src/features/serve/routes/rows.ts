@@ -4,7 +4,8 @@ import { writeReadably } from "../../../engine/checked-writes.ts";
 import { readColumns } from "../../../engine/engine.ts";
 import { addRows, mergeRows, updateRows } from "../../../engine/write-rows.ts";
 import { invalidInput } from "../tables/error-answer.ts";
-import { checkNewColumns, checkOut, tableProperties } from "./tables.ts";
+import { checkNewTable } from "../tables/new-columns.ts";
+import { checkOut, tableProperties } from "./tables.ts";
 import { ignored, json, only, parameters } from "./fields.ts";
 import {
   alone,
@@ -38,7 +39,7 @@ export const rowRoutes = [
         throw invalidInput(`mode ${JSON.stringify(query.mode)} is not append or overwrite`);
       const { bytes, columns, rows } = arrow();
       const isAppend = mode === "append";
-      if (!isAppend) checkNewColumns(columns, name);
+      if (!isAppend) checkNewTable(columns, name);
       return await tables.write(name, async (table) => ({
         version: await addRows(table, bytes, mode),
         num_inserted_rows: rows,

@@ -1,14 +1,13 @@
 /** Routes for whole tables: listing, creating, describing, dropping. */
 import { z } from "zod";
 import { readIpcSchema, type EngineTable } from "../../../engine/engine.ts";
-import type { Column, DataType } from "../../../schema/data-type.ts";
-import { checkColumns } from "../../../schema/table.ts";
 import { tableFromIpc } from "../../../wire/arrow/arrow-schema.ts";
 import { toField } from "../../../wire/lance/lance-type.ts";
+import { checkNewTable } from "../tables/new-columns.ts";
 import { tableName } from "../tables/table-name.ts";
 import { invalidInput, refuse, tableNotFound } from "../tables/error-answer.ts";
 import type { CreateMode, ServedTables } from "../tables/open-tables.ts";
-import { ignored, json, only, parameters, unsupported } from "./fields.ts";
+import { ignored, json, only, parameters } from "./fields.ts";
 import {
   alone,
   committed,
@@ -162,21 +161,6 @@ async function createTable({ tables, name, query, arrow }: RouteRequest<{ mode?:
   const mode = modes.get((query.mode ?? "create").toLowerCase().replaceAll("_", ""));
   if (mode === undefined) throw invalidInput(`mode ${JSON.stringify(query.mode)} is not create, overwrite or exist_ok`);
   const { bytes, columns } = arrow();
-  checkNewColumns(columns, name);
+  checkNewTable(columns, name);
   return { version: await tables.create(name, bytes, mode) };
-}
-
-/** Throws if a table can't have these columns. */
-export function checkNewColumns(columns: readonly Column[], name: string): void {
-  if (columns.length === 0) throw invalidInput("a table needs at least one column");
-  checkColumns(columns, name);
-  const map = columns.find(({ type }) => isMap(type));
-  if (map !== undefined)
-    throw unsupported(`maps, as column ${map.name} has: LanceDB's clients could not open the table`);
-}
-
-function isMap(type: DataType): boolean {
-  if (type.kind === "unknown") return type.name === "map";
-  if (type.kind === "struct") return type.fields.some((field) => isMap(field.type));
-  return "item" in type && isMap(type.item.type);
 }

@@ -5,7 +5,8 @@
 import { z } from "zod";
 import type { TypedText } from "../../../engine/query.ts";
 import type { MatchQuery, StructuredQuery } from "../tables/text-query.ts";
-import { object, unsupported } from "./fields.ts";
+import { unsupported } from "../tables/error-answer.ts";
+import { object } from "./fields.ts";
 import { text } from "./route.ts";
 
 /** The engine counts with 32 bits. */

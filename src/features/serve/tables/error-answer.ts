@@ -32,6 +32,7 @@ export function refuse(status: number, code: keyof typeof codes, problem: string
 }
 
 export const invalidInput = (problem: string) => refuse(400, "invalidInput", problem);
+export const unsupported = (what: string) => refuse(501, "unsupported", `this service has no ${what}`);
 export const tableNotFound = (name: string) => refuse(404, "tableNotFound", `Table '${name}' was not found`);
 const tooManyChanges = "others' changes of this table came first each time; try again";
 export const tableExists = (name: string) => refuse(400, "tableExists", `Table '${name}' already exists`);

@@ -2,17 +2,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
 import { jsonType, streamType } from "../../../wire/content-types.ts";
-import { invalidInput, refuse } from "../tables/error-answer.ts";
-import { unsupported } from "../routes/fields.ts";
+import { invalidInput, refuse, unsupported } from "../tables/error-answer.ts";
 import type { Route } from "../routes/route.ts";
+import { checkNamespace } from "../tables/table-name.ts";
 
 /** Checks what a request contains about its table besides the path. Throws a refusal. */
 export function checkTarget(name: string, query: Readonly<Record<string, unknown>>, body: unknown): void {
   const { delimiter } = query;
-  if (typeof delimiter === "string" && delimiter !== "" && name.includes(delimiter))
-    throw invalidInput(
-      `table ${name} lies in a namespace (delimiter ${delimiter}), and this service has only the root`,
-    );
+  if (typeof delimiter === "string" && delimiter !== "") checkNamespace(name, delimiter);
   if (query["branch"] !== undefined && query["branch"] !== "main") throw unsupported("branches");
   const { id } = (body ?? {}) as { readonly id?: unknown };
   if (Array.isArray(id) && (id.length !== 1 || id[0] !== name))
