@@ -47,6 +47,8 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "docs/reference/service-readings.md",
     "docs/reference/methods-javascript.md",
     "docs/reference/methods-python.md",
+    "docs/reference/operations.md",
+    "docs/reference/column-types.md",
     "CHANGELOG.md",
   ],
   "Inside lance-migrate": [

@@ -45,7 +45,7 @@ const four = { id: 4, s: "four", v: [4, 0] };
 const noJobs = "this service has no computed columns";
 const noBranches = "this service has no branches";
 const noNamespaces = "this service has no namespaces";
-const noRoute = (operation: string) => `there is no route POST /v1/table/NAME/${operation}/; see /openapi.json`;
+const noLog = "this service has no write-ahead log";
 const local = "materialized views are supported only on local databases";
 
 const ids = async (table: Table) => (await table.query().select(["id"]).toArray()).map((row) => row["id"] as number);
@@ -173,16 +173,14 @@ export const tableMethods: Readonly<Record<string, Row>> = {
   setUnenforcedPrimaryKey: clientRefuses("set_unenforced_primary_key is not supported on LanceDB cloud", ({ table }) =>
     table.setUnenforcedPrimaryKey("id"),
   ),
-  setLsmWriteSpec: refused(noRoute("set_lsm_write_spec"), ({ table }) =>
-    table.setLsmWriteSpec({ specType: "unsharded" }),
-  ),
-  unsetLsmWriteSpec: refused(noRoute("unset_lsm_write_spec"), ({ table }) => table.unsetLsmWriteSpec()),
-  getLsmWriteSpec: refused(noRoute("get_lsm_write_spec"), ({ table }) => table.getLsmWriteSpec()),
+  setLsmWriteSpec: refused(noLog, ({ table }) => table.setLsmWriteSpec({ specType: "unsharded" })),
+  unsetLsmWriteSpec: refused(noLog, ({ table }) => table.unsetLsmWriteSpec()),
+  getLsmWriteSpec: refused(noLog, ({ table }) => table.getLsmWriteSpec()),
   closeLsmWriters: works(({ table }) => table.closeLsmWriters(), undefined),
-  flushLsm: refused(noRoute("flush_lsm"), ({ table }) => table.flushLsm()),
-  compactLsm: refused(noRoute("compact_lsm"), ({ table }) => table.compactLsm()),
-  checkpointLsm: refused(noRoute("flush_lsm"), ({ table }) => table.checkpointLsm()),
-  getLsmStats: refused(noRoute("get_lsm_stats"), ({ table }) => table.getLsmStats()),
+  flushLsm: refused(noLog, ({ table }) => table.flushLsm()),
+  compactLsm: refused(noLog, ({ table }) => table.compactLsm()),
+  checkpointLsm: refused(noLog, ({ table }) => table.checkpointLsm()),
+  getLsmStats: refused(noLog, ({ table }) => table.getLsmStats()),
   version: works(({ table }) => table.version(), 1),
   listVersions: works(
     async ({ table }) => {

@@ -3,7 +3,7 @@
 export interface Method {
   readonly name: string;
   /** Absent if it works. */
-  readonly refusedBy?: "service" | "client" | null | undefined;
+  readonly refusedBy?: "service" | "client" | "engine" | null | undefined;
   readonly message?: string | null | undefined;
 }
 

@@ -1,18 +1,22 @@
 """Every public method of the Python clients' remote objects, against a running service: RemoteDBConnection and RemoteTable
-of lancedb, RestNamespace of pylance. A row calls the method and has what it gives, or a part of the message with which it
-is refused, by the service or by the client itself before it asks.
+of lancedb, RestNamespace of pylance; and every operation of the open namespace, by the client that is generated from its
+specification. A row calls the method and has what it gives, or a part of the message with which it is refused, by the
+service or by the client itself before it asks.
 
     python.py URL KEY  prints, for each class, its methods with what went wrong, and those without a row.
 """
 
 import asyncio
+import inspect
 import io
 import json
 import sys
 import uuid
 import warnings
 from datetime import timedelta
+from types import SimpleNamespace
 
+import lance_namespace_urllib3_client as generated
 import lance_namespace_urllib3_client.models as m
 import lancedb
 import pyarrow as pa
@@ -33,6 +37,12 @@ FOUR = {"id": 4, "s": "four", "v": [4, 0]}
 NO_BRANCHES = "this service has no branches"
 NO_NAMESPACES = "this service has no namespaces"
 NO_COMPUTED = "this service has no computed columns"
+NO_LOG = "this service has no write-ahead log"
+NO_VIEWS = "this service has no views"
+NO_MATERIALIZED = "this service has no materialized views"
+NO_FUNCTIONS = "this service has no functions"
+NO_SECRETS = "this service has no secrets"
+NO_TRANSACTIONS = "this service has no transactions"
 # Queries in SQL go over gRPC, which the service does not speak.
 NO_SQL = "SQL error"
 NO_JOB = "Job 'j' was not found"
@@ -65,14 +75,6 @@ def refused(message, call):
 
 def client_refuses(message, call):
     return Row(call, refused_by="client", message=message)
-
-
-def no_route(operation, call):
-    return refused(f"there is no route POST /v1/table/NAME/{operation}; see /openapi.json", call)
-
-
-def missing(method, path, call):
-    return refused(f"there is no route {method} {path}; see /openapi.json", call)
 
 
 def ids(table):
@@ -175,7 +177,7 @@ TABLE = {
         "a remote refresh runs as a server job", lambda p: p.table.refresh_column("s")
     ),
     "refresh_column_async": refused(NO_COMPUTED, lambda p: p.table.refresh_column_async("s")),
-    "function_errors": no_route("errors", lambda p: p.table.function_errors()),
+    "function_errors": refused(NO_COMPUTED, lambda p: p.table.function_errors()),
     "set_unenforced_primary_key": client_refuses(
         "set_unenforced_primary_key is not supported on LanceDB cloud",
         lambda p: p.table.set_unenforced_primary_key("id"),
@@ -251,15 +253,14 @@ TABLE = {
     "fetch_blob_ranges": client_refuses(
         "fetch_blob_ranges() is not supported on LanceDB Cloud", lambda p: p.table.fetch_blob_ranges("s", [])
     ),
-    "set_lsm_write_spec": no_route(
-        "set_lsm_write_spec/", lambda p: p.table.set_lsm_write_spec(LsmWriteSpec.unsharded())
+    "set_lsm_write_spec": refused(NO_LOG, lambda p: p.table.set_lsm_write_spec(LsmWriteSpec.unsharded())
     ),
-    "unset_lsm_write_spec": no_route("unset_lsm_write_spec/", lambda p: p.table.unset_lsm_write_spec()),
-    "get_lsm_write_spec": no_route("get_lsm_write_spec/", lambda p: p.table.get_lsm_write_spec()),
-    "get_lsm_stats": no_route("get_lsm_stats/", lambda p: p.table.get_lsm_stats()),
-    "flush_lsm": no_route("flush_lsm/", lambda p: p.table.flush_lsm()),
-    "compact_lsm": no_route("compact_lsm/", lambda p: p.table.compact_lsm()),
-    "checkpoint_lsm": no_route("flush_lsm/", lambda p: p.table.checkpoint_lsm()),
+    "unset_lsm_write_spec": refused(NO_LOG, lambda p: p.table.unset_lsm_write_spec()),
+    "get_lsm_write_spec": refused(NO_LOG, lambda p: p.table.get_lsm_write_spec()),
+    "get_lsm_stats": refused(NO_LOG, lambda p: p.table.get_lsm_stats()),
+    "flush_lsm": refused(NO_LOG, lambda p: p.table.flush_lsm()),
+    "compact_lsm": refused(NO_LOG, lambda p: p.table.compact_lsm()),
+    "checkpoint_lsm": refused(NO_LOG, lambda p: p.table.checkpoint_lsm()),
     "close_lsm_writers": works(None, lambda p: p.table.close_lsm_writers()),
 }
 
@@ -322,30 +323,29 @@ CONNECTION = {
     "cancel_job": works(False, lambda p: p.db.cancel_job("j")),
     "pause_job": refused(NO_JOB, lambda p: p.db.pause_job("j")),
     "resume_job": refused(NO_JOB, lambda p: p.db.resume_job("j")),
-    "create_materialized_view": missing("POST", "/v1/materialized_view/mv/create", lambda p: p.db.create_materialized_view("mv", p.name)),
-    "create_materialized_view_async": missing(
-        "POST", "/v1/materialized_view/mv/create", lambda p: p.db.create_materialized_view_async("mv", p.name)
+    "create_materialized_view": refused(NO_MATERIALIZED, lambda p: p.db.create_materialized_view("mv", p.name)),
+    "create_materialized_view_async": refused(NO_MATERIALIZED, lambda p: p.db.create_materialized_view_async("mv", p.name)
     ),
-    "open_materialized_view": missing("POST", "/v1/materialized_view/NAME/describe", lambda p: p.db.open_materialized_view(p.name)),
-    "list_materialized_views": missing("GET", "/v1/namespace/$/materialized_view/list", lambda p: p.db.list_materialized_views()),
-    "drop_materialized_view": missing("POST", "/v1/materialized_view/mv/drop", lambda p: p.db.drop_materialized_view("mv")),
-    "drop_materialized_view_async": missing("POST", "/v1/materialized_view/mv/drop", lambda p: p.db.drop_materialized_view_async("mv")),
-    "create_function": missing("POST", "/v1/function/f/create", lambda p: p.db.create_function(a_function())),
-    "create_function_async": missing("POST", "/v1/function/f/create", lambda p: p.db.create_function_async(a_function())),
-    "get_function": missing("POST", "/v1/function/f/describe", lambda p: p.db.get_function("f", version="1")),
-    "list_functions": missing("GET", "/v1/namespace/$/function/list", lambda p: p.db.list_functions()),
-    "drop_function": missing("POST", "/v1/function/f/drop", lambda p: p.db.drop_function("f", version="1")),
-    "drop_function_async": missing("POST", "/v1/function/f/drop", lambda p: p.db.drop_function_async("f", version="1")),
-    "create_secret": missing("POST", "/v1/secret/s/create", lambda p: p.db.create_secret("s", "v")),
-    "alter_secret": missing("POST", "/v1/secret/s/alter", lambda p: p.db.alter_secret("s", "v")),
-    "describe_secret": missing("POST", "/v1/secret/s/describe", lambda p: p.db.describe_secret("s")),
-    "list_secrets": missing("GET", "/v1/namespace/$/secret/list", lambda p: p.db.list_secrets()),
-    "drop_secret": missing("POST", "/v1/secret/s/drop", lambda p: p.db.drop_secret("s")),
-    "create_view": missing("POST", "/v1/view/v/create", lambda p: p.db.create_view("v", "select 1")),
-    "describe_view": missing("POST", "/v1/view/v/describe", lambda p: p.db.describe_view("v")),
-    "drop_view": missing("POST", "/v1/view/v/drop", lambda p: p.db.drop_view("v")),
-    "drop_view_async": missing("POST", "/v1/view/v/drop", lambda p: p.db.drop_view_async("v")),
-    "list_views": missing("GET", "/v1/namespace/$/view/list", lambda p: p.db.list_views()),
+    "open_materialized_view": refused(NO_MATERIALIZED, lambda p: p.db.open_materialized_view(p.name)),
+    "list_materialized_views": refused(NO_MATERIALIZED, lambda p: p.db.list_materialized_views()),
+    "drop_materialized_view": refused(NO_MATERIALIZED, lambda p: p.db.drop_materialized_view("mv")),
+    "drop_materialized_view_async": refused(NO_MATERIALIZED, lambda p: p.db.drop_materialized_view_async("mv")),
+    "create_function": refused(NO_FUNCTIONS, lambda p: p.db.create_function(a_function())),
+    "create_function_async": refused(NO_FUNCTIONS, lambda p: p.db.create_function_async(a_function())),
+    "get_function": refused(NO_FUNCTIONS, lambda p: p.db.get_function("f", version="1")),
+    "list_functions": refused(NO_FUNCTIONS, lambda p: p.db.list_functions()),
+    "drop_function": refused(NO_FUNCTIONS, lambda p: p.db.drop_function("f", version="1")),
+    "drop_function_async": refused(NO_FUNCTIONS, lambda p: p.db.drop_function_async("f", version="1")),
+    "create_secret": refused(NO_SECRETS, lambda p: p.db.create_secret("s", "v")),
+    "alter_secret": refused(NO_SECRETS, lambda p: p.db.alter_secret("s", "v")),
+    "describe_secret": refused(NO_SECRETS, lambda p: p.db.describe_secret("s")),
+    "list_secrets": refused(NO_SECRETS, lambda p: p.db.list_secrets()),
+    "drop_secret": refused(NO_SECRETS, lambda p: p.db.drop_secret("s")),
+    "create_view": refused(NO_VIEWS, lambda p: p.db.create_view("v", "select 1")),
+    "describe_view": refused(NO_VIEWS, lambda p: p.db.describe_view("v")),
+    "drop_view": refused(NO_VIEWS, lambda p: p.db.drop_view("v")),
+    "drop_view_async": refused(NO_VIEWS, lambda p: p.db.drop_view_async("v")),
+    "list_views": refused(NO_VIEWS, lambda p: p.db.list_views()),
     "execute_query": refused(NO_SQL, lambda p: p.db.execute_query("select 1")),
     "execute_query_async": refused(NO_SQL, lambda p: p.db.execute_query_async("select 1")),
     "describe_query": client_refuses("Unknown or expired SQL query id", lambda p: p.db.describe_query(uuid.uuid4())),
@@ -592,12 +592,12 @@ NAMESPACE = {
     "describe_table_version": works(
         1, lambda p: p.ns.describe_table_version({"id": p.id, "version": 1})["version"]["version"]
     ),
-    "create_table_version": no_route(
-        "version/create",
+    "create_table_version": refused(
+        "this service has no versions that clients write",
         lambda p: p.ns.create_table_version({"id": p.id, "version": 2, "manifest_path": "m"}),
     ),
-    "batch_delete_table_versions": no_route(
-        "version/delete",
+    "batch_delete_table_versions": refused(
+        "this service has no removing of versions",
         lambda p: p.ns.batch_delete_table_versions({"id": p.id, "ranges": [{"start_version": 1, "end_version": 2}]}),
     ),
     "batch_create_table_versions": client_refuses(
@@ -614,29 +614,70 @@ NAMESPACE = {
             m.BatchCommitTablesRequest(operations=[m.CommitTableOperation(declare_table=m.DeclareTableRequest(id=["q"]))])
         ),
     ),
-    "describe_transaction": missing(
-        "POST",
-        "/v1/transaction/NAME%24x/describe",
-        lambda p: p.ns.describe_transaction(m.DescribeTransactionRequest(id=[p.name, "x"])),
+    "describe_transaction": refused(NO_TRANSACTIONS, lambda p: p.ns.describe_transaction(m.DescribeTransactionRequest(id=[p.name, "x"])),
     ),
-    "alter_transaction": missing(
-        "POST",
-        "/v1/transaction/NAME%24x/alter",
-        lambda p: p.ns.alter_transaction(
+    "alter_transaction": refused(NO_TRANSACTIONS, lambda p: p.ns.alter_transaction(
             m.AlterTransactionRequest(id=[p.name, "x"], actions=[m.AlterTransactionAction()])
         ),
     ),
-    "create_materialized_view": missing(
-        "POST",
-        "/v1/materialized_view/mv/create",
-        lambda p: p.ns.create_materialized_view(
+    "create_materialized_view": refused(NO_MATERIALIZED, lambda p: p.ns.create_materialized_view(
             m.CreateMaterializedViewRequest(id=["mv"], kind="query", source_query="q", output_schema="s")
         ),
     ),
-    "refresh_materialized_view": missing(
-        "POST",
-        "/v1/materialized_view/mv/refresh",
-        lambda p: p.ns.refresh_materialized_view(m.RefreshMaterializedViewRequest(id=["mv"])),
+    "refresh_materialized_view": refused(NO_MATERIALIZED, lambda p: p.ns.refresh_materialized_view(m.RefreshMaterializedViewRequest(id=["mv"])),
+    ),
+}
+
+
+class Operations:
+    """The client that is generated from the namespace's specification. Its methods take what those of RestNamespace take."""
+
+    def __init__(self):
+        settings = generated.Configuration(host=URL, api_key={"ApiKeyAuth": KEY})
+        self.client = generated.ApiClient(settings)
+
+    def __getattr__(self, name):
+        api = next(api for api in APIS if hasattr(api, name))
+        return lambda *given: self.call(getattr(api(self.client), name), *given)
+
+    def call(self, operation, request, body=None):
+        if isinstance(request, dict):
+            kind = "".join(word.capitalize() for word in operation.__name__.split("_")) + "Request"
+            request = getattr(m, kind)(**request)
+        path = "$".join(getattr(request, "id", None) or []) or "$"
+        known = {"id": path, "body": body, "request_body": getattr(request, "metadata", None)}
+        arguments = {}
+        for name in inspect.signature(operation).parameters:
+            value = request if name.endswith("_request") else known.get(name, getattr(request, name, None))
+            if value is not None and not name.startswith("_"):
+                arguments[name] = value
+        found = operation(**arguments)
+        if isinstance(found, (bytes, bytearray)):
+            return SimpleNamespace(data=bytes(found))
+        return SimpleNamespace(count=found) if isinstance(found, int) else found
+
+
+APIS = [api for api in vars(generated.api).values() if inspect.isclass(api)]
+VARIANTS = ("_with_http_info", "_without_preload_content")
+OPERATIONS = {
+    **{name: row for name, row in NAMESPACE.items() if any(hasattr(api, name) for api in APIS)},
+    "namespace_exists": works(None, lambda p: p.ns.namespace_exists(m.NamespaceExistsRequest(id=[]))),
+    "table_exists": works(None, lambda p: p.ns.table_exists(m.TableExistsRequest(id=p.id))),
+    # These three the other client refuses itself.
+    "update_field_metadata": works(
+        2,
+        lambda p: p.ns.update_field_metadata(
+            m.UpdateFieldMetadataRequest(id=p.id, updates=[m.UpdateFieldMetadataEntry(path="s", metadata={"a": "b"})])
+        ).version,
+    ),
+    "batch_create_table_versions": refused(
+        "this service has no versions that clients write", NAMESPACE["batch_create_table_versions"].call
+    ),
+    "batch_commit_tables": refused(
+        "this service has no commits of several tables", NAMESPACE["batch_commit_tables"].call
+    ),
+    "describe_table_version": works(
+        1, lambda p: p.ns.describe_table_version({"id": p.id, "version": 1}).version.version
     ),
 }
 
@@ -644,20 +685,24 @@ NAMESPACE = {
 class Place:
     """A connection, and a table of three rows for one row of the table above alone."""
 
-    def __init__(self, name):
+    def __init__(self, name, ns):
         self.name = name
         self.id = [name]
         self.db = lancedb.connect(
             "db://x", api_key=KEY, host_override=URL, client_config={"retry_config": {"retries": 0}}
         )
-        self.ns = RestNamespace(uri=URL, **{"header.x-api-key": KEY})
+        self.ns = ns()
         self.table = self.db.create_table(name, arrow(ROWS))
 
 
-def problem_of(name, row):
+def rest_namespace():
+    return RestNamespace(uri=URL, **{"header.x-api-key": KEY})
+
+
+def problem_of(name, row, ns):
     """What went wrong in a row, or None."""
     try:
-        found = row.call(Place(name))
+        found = row.call(Place(name, ns))
     except BaseException as error:  # the engine's panics are no Exception
         if row.refused_by is None:
             return f"{type(error).__name__}: {error}"
@@ -665,6 +710,8 @@ def problem_of(name, row):
         found = f"{type(error).__name__}: {error}"
         # As missing would a client report a table whose operation the service answers with 404.
         is_clear = wanted in found and f"Table '{name}' was not found" not in found
+        if ns is Operations and error.status != 501:
+            return f"answered with {error.status}"
         return None if wanted and is_clear else f"refused with {found}"
     if row.refused_by is not None:
         return f"it was not refused, and gave {found!r}"
@@ -679,9 +726,12 @@ def main():
         ("RemoteTable.tags", Tags, TAGS),
         ("RemoteTable.branches", Branches, BRANCHES),
         ("RestNamespace", RestNamespace, NAMESPACE),
+        ("Operations", APIS, OPERATIONS),
     )
     for title, kind, rows in classes:
-        public = {name for name in dir(kind) if not name.startswith("_")}
+        ns = Operations if kind is APIS else rest_namespace
+        public = {name for one in (APIS if kind is APIS else [kind]) for name in dir(one) if not name.startswith("_")}
+        public = {name for name in public if not name.endswith(VARIANTS)}
         report[title] = {
             "withoutRow": sorted(public - set(rows)),
             "withoutMethod": sorted(set(rows) - public),
@@ -690,7 +740,7 @@ def main():
                     "name": name,
                     "refusedBy": row.refused_by,
                     "message": row.message,
-                    "problem": problem_of(f"{title}_{name}", row),
+                    "problem": problem_of(f"{title}_{name}", row, ns),
                 }
                 for name, row in rows.items()
             ],
