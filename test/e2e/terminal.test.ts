@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { lacks } from "../support/needs.ts";
+import { addRows } from "../support/tables.ts";
 import { aProject, root } from "../support/project.ts";
 import { manyProjects, type SmallProject } from "./support/many-projects.ts";
 import { atTerminal, onTerminal, withoutColours } from "./support/terminal.ts";
@@ -83,6 +84,20 @@ test.each<readonly [string, NodeJS.ProcessEnv, readonly string[], boolean]>([
 ])("without a terminal, %s decides", (_, env, args, isColoured) => {
   const { stdout, stderr } = migrate(["plan", ...args], env);
   expect([stdout, stderr].map((text) => text.includes("\u001b[31m"))).toEqual([isColoured, isColoured]);
+});
+
+test("a risk that concerns no row now is quiet, and one that concerns rows is not", async () => {
+  const other = aProject();
+  other.migration("0001_documents.ts", `m.createTable("documents", { id: m.int32(), title: m.utf8() })`);
+  expect(await other.migrate(["up"])).toMatchObject({ code: 0 });
+  other.migration("0002_gone.ts", `m.dropColumn("documents", "title")`);
+  const risk = async () => {
+    const { stdout } = await other.migrate(["plan"], { FORCE_COLOR: "1", NO_COLOR: "" });
+    return /(\u001b\[\d+m) *risk: .*: (no|1) row now/.exec(stdout)?.slice(1);
+  };
+  expect(await risk()).toEqual(["\u001b[2m", "no"]);
+  await addRows(other.database, "documents", [{ id: 1, title: "a" }]);
+  expect(await risk()).toEqual(["\u001b[33m", "1"]);
 });
 
 test.each([

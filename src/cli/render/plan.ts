@@ -104,13 +104,18 @@ function renderAction(action: DocumentAction, indent: string, output: Output): v
   const { risks, rollback, refusal } = action;
   const line = (style: "dim" | "yellow" | "red", text: string) => output.result({ style, text: `${indent}  ${text}` });
   renderCalls(action, indent, output);
-  for (const risk of risks) line("yellow", `risk: ${riskText(risk)}`);
+  for (const risk of risks) line(isQuiet(risk) ? "dim" : "yellow", `risk: ${riskText(risk)}`);
   if (output.verbose && rollback?.class === "none") line("yellow", `can't be rolled back: ${rollback.reason}`);
   else if (output.verbose && rollback !== undefined) {
     line("dim", `back: ${actionRollbackText(rollback)}`);
     for (const call of numbered(rollback.calls ?? [])) line("dim", `  ${call}`);
   }
   for (const text of refusal === undefined ? [] : refusalLines(refusal)) line("red", text);
+}
+
+/** Whether it concerns no row now. Of a deferred index, the rows are those that are there, and none is too few. */
+function isQuiet({ kind, rows }: DocumentAction["risks"][number]): boolean {
+  return rows === 0 && kind !== "deferral";
 }
 
 function actionRollbackText({ class: is, text, reason, cost }: NonNullable<DocumentAction["rollback"]>): string {
