@@ -1,6 +1,6 @@
 /** Plans a run against the current tables, and saves plans. Changes nothing. */
 import { acceptsLoss } from "../migrations/acceptance.ts";
-import type { Choice } from "../plan/history/pending.ts";
+import type { Choice, RunChoice } from "../plan/history/pending.ts";
 import type { GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import type { SavedPlan } from "../plan/document/saved-plan.ts";
@@ -9,18 +9,21 @@ import { checkRecorded } from "../run/prepare/record-renumbered.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
 import { downRun, type DownChoice } from "./down.ts";
 import { nothingPlanned, planOn, type RunKind, type RunOptions } from "./run.ts";
+import { withLast } from "./limit-steps.ts";
 import type { UpChoice } from "./up.ts";
 import { upRun } from "./up-rules.ts";
 
+type SavedChoice = Choice & Pick<RunChoice, "steps">;
+
 /** Plans `up`. Given a saved plan, throws ERR_PLAN_STALE if that plan no longer holds. */
 export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<GroupedPlan> {
-  return (await planOn(runContext(options), upRun, choice)).plan;
+  return (await planOn(runContext(options), upRun, await withLast(options, choice))).plan;
 }
 
 /** The same to be shown: if nothing is pending, no migration is evaluated, and `now` is empty. */
 export async function planToShow(options: MigratorOptions, choice: UpChoice = {}): Promise<GroupedPlan> {
   const kind = choice.plan === undefined ? upRunIfPending : upRun;
-  return (await planOn(runContext(options), kind, choice)).plan;
+  return (await planOn(runContext(options), kind, await withLast(options, choice))).plan;
 }
 
 const upRunIfPending: typeof upRun = {
@@ -40,8 +43,8 @@ export async function planDown(options: MigratorOptions, choice: DownChoice = {}
 }
 
 /** Plans `up` so that exactly this plan can be executed later. Throws if `up` would refuse it. */
-export async function savePlan(options: MigratorOptions, choice: Choice = {}): Promise<SavedPlan> {
-  return await saved(options, upRun, choice);
+export async function savePlan(options: MigratorOptions, choice: SavedChoice = {}): Promise<SavedPlan> {
+  return await saved(options, upRun, await withLast(options, choice));
 }
 
 /** Plans `down` so that exactly this plan can be executed later. */

@@ -29,7 +29,11 @@ export interface UpResult {
  * the rest of a run are loaded only if something is pending. `ifNothing`: what to do if nothing was.
  */
 export function up(options: MigratorOptions, choice: UpChoice = {}, ifNothing?: IfNothing): Promise<UpResult> {
-  return observed("up", options, (given) => run(given, choice, ifNothing));
+  return observed("up", options, async (given) => {
+    const chosen =
+      choice.steps === undefined ? choice : await (await import("./limit-steps.ts")).withLast(given, choice);
+    return await run(given, chosen, ifNothing);
+  });
 }
 
 type IfNothing = (context: RunContext) => Promise<void>;

@@ -11,16 +11,16 @@ import { up, type UpChoice, type UpResult } from "../commands/up.ts";
 import { status, type StatusResult } from "../commands/status.ts";
 import type { Feature } from "../cli/command/feature.ts";
 import * as features from "../features/index.ts";
-import { count, to, upShape } from "../session/choice-shapes.ts";
+import { stepsShape, to, upShape } from "../session/choice-shapes.ts";
 import type { Config } from "./config.ts";
 import { withGuardedEmit } from "./guard-emit.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 import { checkOptions, openSession, requireDatabase } from "../session/session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 
-const runShape: Shape<RunChoice> = { ...upShape, stepByStep: yesOrNo };
+const runShape: Shape<RunChoice> = { ...upShape, ...stepsShape, stepByStep: yesOrNo };
 const downShape: Shape<Omit<DownChoice, "plan">> = {
-  steps: count(1),
+  ...stepsShape,
   to,
   accept: upShape.accept,
   reinsert: yesOrNo,
@@ -37,7 +37,7 @@ export interface Migrator extends features.FeatureMembers {
   /** Plans `down`. Blockers are not thrown: they are in the result's `blocked`. */
   planDown(choice?: DownChoice): Promise<Plan>;
   /** A plan that can be stored as JSON. `up({ plan })` executes exactly this plan, once. */
-  savePlan(choice?: Choice): Promise<SavedPlan>;
+  savePlan(choice?: Choice & Pick<RunChoice, "steps">): Promise<SavedPlan>;
   savePlanDown(choice?: Omit<DownChoice, "plan">): Promise<SavedPlan>;
   status(): Promise<StatusResult>;
   close(): Promise<void>;
@@ -71,7 +71,7 @@ export async function openMigrator(wanted: SessionOptions, given?: Config): Prom
     down: checked({ ...downShape, ...plan }, down),
     plan: checked({ ...runShape, ...plan }, planUp),
     planDown: checked({ ...downShape, ...plan }, planDown),
-    savePlan: checked({ ...upShape, ...noPlan }, savePlan),
+    savePlan: checked({ ...upShape, ...stepsShape, ...noPlan }, savePlan),
     savePlanDown: checked({ ...downShape, ...noPlan }, savePlanDown),
     ...(added as features.FeatureMembers),
     async status() {

@@ -260,7 +260,7 @@ test("with --json each event is one line, and the plan one document", async () =
 test.each([
   { args: ["down", "--steps", "0"], words: "--steps must be a whole number from 1 to 999999999" },
   { args: ["down", "--steps", "1", "--to", "1"], words: "--steps and --to can't be used together" },
-  { args: ["plan", "--steps", "1"], words: "--steps needs --down" },
+  { args: ["up", "--steps", "1", "--to", "1"], words: "--steps and --to can't be used together" },
   { args: ["plan", "--down", "--allow-out-of-order"], words: "--down and --allow-out-of-order can't be used together" },
 ])("migrate $args is refused in words", async ({ args, words }) => {
   const project = await aProjectOn("lance");

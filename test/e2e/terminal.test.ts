@@ -93,11 +93,11 @@ test("a risk that concerns no row now is quiet, and one that concerns rows is no
   other.migration("0002_gone.ts", `m.dropColumn("documents", "title")`);
   const risk = async () => {
     const { stdout } = await other.migrate(["plan"], { FORCE_COLOR: "1", NO_COLOR: "" });
-    return /(\u001b\[\d+m) *risk: .*: (no|1) row now/.exec(stdout)?.slice(1);
+    return stdout.split("\n").find((line) => line.includes("risk: "))!;
   };
-  expect(await risk()).toEqual(["\u001b[2m", "no"]);
+  expect(await risk()).toMatch(/^.\[2m.*: no row now/);
   await addRows(other.database, "documents", [{ id: 1, title: "a" }]);
-  expect(await risk()).toEqual(["\u001b[33m", "1"]);
+  expect(await risk()).toMatch(/^.\[33m.*: 1 row now/);
 });
 
 test.each([

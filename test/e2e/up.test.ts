@@ -40,6 +40,23 @@ const aDocument = {
   embedding: [1, 2, 3, 4],
 };
 
+test("up --steps applies the next pending migrations, and no more", async () => {
+  const project = aProject();
+  for (const number of [1, 2, 3, 4])
+    project.migration(`000${number}_t.ts`, `m.createTable("t${number}", { id: m.int32() })`);
+  const pendingNow = async () => {
+    const { pending } = JSON.parse((await project.migrate(["status", "--json"])).stdout) as { pending: unknown[] };
+    return pending.length;
+  };
+  expect(await project.migrate(["up", "--steps", "2"])).toMatchObject(onStdout(0, "2 migrations applied"));
+  expect(await pendingNow()).toBe(2);
+  const planned = await project.migrate(["plan", "--steps", "1", "--out", "plan.json"]);
+  expect(planned).toMatchObject(onStdout(0, "1 migration, 1 action"));
+  expect(await project.migrate(["up", "--plan", "plan.json"])).toMatchObject(onStdout(0, "1 migration applied"));
+  expect(await project.migrate(["up", "--steps", "9"])).toMatchObject(onStdout(0, "1 migration applied"));
+  expect(await project.migrate(["up", "--steps", "1"])).toMatchObject(onStdout(0, "nothing to do"));
+});
+
 test("nulls that deleted rows have left behind are told, and compaction is the way out", async () => {
   const project = aProject();
   project.migration("0001_create.ts", `m.createTable("t", { id: m.int32(), s: m.utf8() }),`);

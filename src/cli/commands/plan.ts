@@ -2,7 +2,7 @@ import type { DownChoice } from "../../commands/down.ts";
 import { planDown, planToShow, savePlan, savePlanDown } from "../../commands/plan.ts";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { refusalIn } from "../../plan/assess/guards.ts";
-import type { Choice } from "../../plan/history/pending.ts";
+import type { Choice, RunChoice } from "../../plan/history/pending.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { migrationsOf, planDocument, type PlanDocument } from "../../plan/document/plan-document.ts";
 import type { SavedPlan } from "../../plan/document/saved-plan.ts";
@@ -32,7 +32,7 @@ const flags = {
   "allow-out-of-order": switchFlag("also plan migrations with a lower number than an applied one"),
   accept: acceptFlag("plan as with --accept of up or down: with consent to losing data"),
   "step-by-step": switchFlag("plan as with up --step-by-step"),
-  steps: wholeFlag("with --down: roll back this many migrations (1)", 1),
+  steps: wholeFlag("plan this many migrations at most; with --down, this many (1)", 1),
   reinsert: switchFlag("with --down: insert the rows again that were added after the migration"),
   plan: textFlag("show a saved plan, and check whether it is still valid", { value: "FILE" }),
   out: textFlag("save the plan to this file, for up --plan or down --plan", { value: "FILE" }),
@@ -70,9 +70,8 @@ export interface PlanPrinter {
 /** Prints the plan, also for the --dry-run of `up` and `down`. */
 export async function showPlan(context: Context<PlanFlags>, printer?: PlanPrinter): Promise<CommandResult> {
   const { output, flags } = context;
-  const other = (["steps", "reinsert"] as const).find((name) => flags[name] !== undefined);
-  if (flags.down !== true && other !== undefined)
-    throw new MigrateError("ERR_USAGE", { problem: `--${other} needs --down` });
+  if (flags.down !== true && flags.reinsert !== undefined)
+    throw new MigrateError("ERR_USAGE", { problem: "--reinsert needs --down" });
   const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
   const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
   const { document, loading, saved, refusal } = await withSession(context, async (session) => {
@@ -161,8 +160,8 @@ async function loadingOf({ migrations }: Plan, options: MigratorOptions): Promis
   return loader && `${loader.usable ? "values are loaded as separate files of the column: " : ""}${loader.text}`;
 }
 
-function upChoiceOf({ to, accept, ...flags }: PlanFlags): Choice {
-  return { to, accept, allowOutOfOrder: flags["allow-out-of-order"] };
+function upChoiceOf({ to, steps, accept, ...flags }: PlanFlags): Choice & Pick<RunChoice, "steps"> {
+  return { to, steps, accept, allowOutOfOrder: flags["allow-out-of-order"] };
 }
 
 function downChoiceOf({ to, steps, accept, reinsert }: PlanFlags): DownChoice {

@@ -12,6 +12,7 @@ import {
   switchFlag,
   textFlag,
   versionFlag,
+  wholeFlag,
 } from "../command/flags.ts";
 import { caughtUpWords, runEvents } from "../render/events.ts";
 import { renderDuration } from "../render/times.ts";
@@ -28,6 +29,7 @@ export const upCommand = defineCommand({
   flags: {
     "dry-run": switchFlag("show the plan and change nothing"),
     to: versionFlag("apply migrations up to this number only"),
+    steps: wholeFlag("apply this many pending migrations at most", 1),
     "allow-out-of-order": switchFlag("also apply migrations with a lower number than an applied one"),
     accept: acceptFlag("consent to losing data in this run: lossy or irreversible"),
     plan: textFlag("run exactly the plan that migrate plan --out saved in this file", { value: "FILE" }),
@@ -38,10 +40,14 @@ export const upCommand = defineCommand({
     ...leaseFlags,
     ...pythonFlag,
   },
-  conflicts: [["plan", "to", "accept", "allow-out-of-order", "step-by-step"]],
+  conflicts: [
+    ["steps", "to"],
+    ["plan", "to", "steps", "accept", "allow-out-of-order", "step-by-step"],
+  ],
   async run(context) {
     const {
       to,
+      steps,
       accept,
       "allow-out-of-order": allowOutOfOrder,
       "step-by-step": stepByStep,
@@ -70,7 +76,7 @@ export const upCommand = defineCommand({
       if (event.event === "finished" && "applied" in event) output.result(resultWords(event.applied, hasSettled));
     });
     const budget = budgetOf(context.flags);
-    const choice = plan === undefined ? { to, allowOutOfOrder, accept, stepByStep } : { plan };
+    const choice = plan === undefined ? { to, steps, allowOutOfOrder, accept, stepByStep } : { plan };
     return await withDatabases(
       context,
       async (session) => {

@@ -21,6 +21,8 @@ export interface Choice {
 
 /** A choice for a run. */
 export interface RunChoice extends Choice {
+  /** Applies this many migrations at most. */
+  readonly steps?: number | undefined;
   /** Runs one migration after the other, and none as part of a group. */
   readonly stepByStep?: boolean | undefined;
 }
