@@ -120,7 +120,7 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
       };
     },
   },
-  optimizeTable: "services compact and index tables on their own, and the protocol has no request for it",
+  optimizeTable: "services bring indexes up to date on their own, and the protocol has no request for it",
   putBackRows: {
     operation: "insert",
     needs: operationsOfVersions,

@@ -11,6 +11,7 @@ import { jsonType, streamType } from "../../wire/content-types.ts";
 import { boundConnections, countRefusals } from "./connections.ts";
 import { checkContentType, checked } from "./work/check-request.ts";
 import { createGuard, type GuardOptions } from "./authenticate.ts";
+import { createIndexing, type IndexingOptions } from "./indexing.ts";
 import { openApiOptions, pathSchema } from "./openapi.ts";
 import { createOutsiders, errorBody } from "./outsiders.ts";
 import { createServiceLog, pathOf, requestIdOf, type Log } from "./request-log.ts";
@@ -29,6 +30,8 @@ import { createTurns } from "./work/turns.ts";
 
 export interface AppOptions extends GuardOptions {
   readonly workers: Pick<Workers, "perform" | "places">;
+  /** What brings indexes up to date; absent if nothing does. */
+  readonly indexing?: Pick<IndexingOptions, "indexer" | "indexAfter"> | undefined;
   /** Where the tables are. */
   readonly data: DataFolder;
   /** The largest body, in bytes. */
@@ -151,16 +154,21 @@ export async function createApp(options: AppOptions) {
   for (const route of serviceRoutes) addServiceRoute(app, route);
   const locks = createLocks();
   const inTurn = createTurns(options.workers.places);
+  const indexing = options.indexing && createIndexing({ ...options.indexing, locks, note: log.note });
+  app.addHook("preClose", async () => await indexing?.close());
   const perform: Perform = async (route, job, { ip, raw: { socket } }, response) => {
     const wanted = route.locks(lockRequestOf(job));
     const start = () => (socket.destroyed ? Promise.resolve(gone) : options.workers.perform(job, wanted.length > 0));
     const work = locks.holding(wanted, () => inTurn(ip, start));
     traffic.works(response, work);
     atWork.add(work);
-    return await work.finally(() => {
+    const outcome = await work.finally(() => {
       atWork.delete(work);
       discard(job.body?.body);
     });
+    if (!("problem" in outcome)) indexing?.written(wanted);
+    if (route.group === "indexes") indexing?.asked(job.params["name"]!);
+    return outcome;
   };
   for (const [place, route] of routes.entries()) addRoute(app, route, place, perform);
   return {

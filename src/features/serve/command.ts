@@ -41,6 +41,9 @@ export const serveCommand = defineCommand({
       1_024,
       1_000_000,
     ),
+    "index-after": secondsFlag(
+      "seconds without writes to a table after which its indexes get the rows that they lack (5); 0 for never",
+    ),
   },
   async run({ flags, output, signal, underWay }) {
     const { data, host = "127.0.0.1", port = 2333, "api-key": flagKey, database } = flags;
@@ -69,6 +72,7 @@ export const serveCommand = defineCommand({
       workerMemory: times(flags["worker-memory"], 2 ** 20),
       requestTimeout: times(flags["request-timeout"], 1_000),
       workTimeout: times(flags["work-timeout"], 1_000),
+      indexAfter: times(flags["index-after"], 1_000),
     });
     output.data<typeof serve>({ url: service.url, port: service.port, data: resolve(data) });
     output.result(`serving ${resolve(data)} on ${service.url}`);

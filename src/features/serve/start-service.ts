@@ -5,6 +5,7 @@ import { createApp, type AppOptions } from "./app.ts";
 import type { GuardOptions } from "./authenticate.ts";
 import { openDataFolder, removeCreated } from "./tables/data-folder.ts";
 import { openTables } from "./tables/open-tables.ts";
+import { startIndexer } from "./work/indexer.ts";
 import { keepBodies, removeLeftBodies } from "./work/left-bodies.ts";
 import { startWorkers, usualWorkers, type PoolOptions } from "./work/pool.ts";
 
@@ -18,6 +19,8 @@ export interface ServiceOptions
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** Milliseconds without writes to a table after which its indexes are brought up to date; 0 for never. */
+  readonly indexAfter?: number | undefined;
 }
 
 export interface Service {
@@ -36,6 +39,7 @@ const defaults = {
   workers: usualWorkers,
   workerMemory: 2 * 2 ** 30,
   workTimeout: 600_000,
+  indexAfter: 5_000,
 };
 
 /** Starts the service, which answers once this has resolved. Throws ERR_SERVICE_DATA and ERR_SERVICE_ADDRESS. */
@@ -47,18 +51,23 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const settings = { ...options, ...defaults, ...given, data };
   const workers = await startWorkers(settings);
+  const { indexAfter } = settings;
+  const indexing = indexAfter === 0 ? undefined : { indexAfter, indexer: startIndexer(settings) };
   const bodies = keepBodies(data);
   const ending = new AbortController();
   // Fails only because the service ends meanwhile.
   removeLeftBodies(data, ending.signal).catch(() => {});
-  const app = await createApp({ ...settings, workers });
+  const end = async () => {
+    ending.abort();
+    await Promise.all([workers.close(), indexing?.indexer.close()]);
+    bodies.end();
+  };
+  const app = await createApp({ ...settings, workers, indexing });
   try {
     await app.web.listen({ host, port: options.port });
   } catch (cause) {
     await app.web.close();
-    await workers.close();
-    ending.abort();
-    bodies.end();
+    await end();
     removeCreated(data);
     const problem = listenProblems[(cause as NodeJS.ErrnoException).code ?? ""] ?? String(cause);
     throw new MigrateError("ERR_SERVICE_ADDRESS", { host, port: options.port, problem }, { cause });
@@ -83,9 +92,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       } finally {
         clearInterval(idle);
         clearTimeout(patience);
-        ending.abort();
-        await workers.close();
-        bodies.end();
+        await end();
       }
     },
   };

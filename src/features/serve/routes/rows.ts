@@ -46,9 +46,10 @@ export const rowRoutes = [
       }));
     },
   }),
-  // Alone, so that no other request's rows arrive between the read and the write of one merge.
+  // Alone, so that no other request's rows arrive between the read and the write of one merge. An index brings none.
   change({
     path: "/v1/table/:name/merge_insert",
+    locks: ({ name }) => [{ table: name, alone: true, besideGuest: true }],
     summary: "Update, insert and delete rows by how those of an Arrow IPC stream match",
     accepts: "arrow",
     query: parameters(

@@ -34,19 +34,9 @@ export interface Workers {
 export const usualWorkers = Math.max(4, availableParallelism());
 
 export async function startWorkers(options: PoolOptions): Promise<Workers> {
-  const { workers, workerMemory, workTimeout, data, bodyLimit, answerLimit } = options;
+  const { workers, workTimeout, data } = options;
   if (workers === 0) return await performHere(options);
-  // Everybody on the machine can see arguments, so no other option may be among them.
-  const settings: WorkerSettings = { data, bodyLimit, answerLimit, cacheBytes: Math.floor(workerMemory / 16) };
-  const pool = workerpool.pool(script, {
-    workerType: "process",
-    minWorkers: 1,
-    maxWorkers: workers,
-    forkArgs: [JSON.stringify(settings)],
-    forkOpts: { ...forkOptions(workerMemory), serialization: "advanced" },
-    // What the engine prints when it panics contains texts of requests, so it must not get into the service's log.
-    emitStdStreams: true,
-  });
+  const pool = startPool(options, { minWorkers: 1, maxWorkers: workers });
   const atWork = new Set<ReturnType<typeof limitTime>>();
   let isClosing = false;
   return {
@@ -78,21 +68,42 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
       isClosing = true;
       // A worker that is asked to end finishes its request first.
       for (const time of atWork) time.kill();
-      // It waits in vain for a worker that has died while it was idle.
-      await Promise.race([pool.terminate(true), sleep(2_000, undefined, { ref: false })]);
+      await endPool(pool);
     },
   };
+}
+
+export function startPool(
+  { workerMemory, data, bodyLimit, answerLimit }: PoolOptions,
+  size: { readonly minWorkers: number; readonly maxWorkers: number },
+): workerpool.Pool {
+  // Everybody on the machine can see arguments, so no other option may be among them.
+  const settings: WorkerSettings = { data, bodyLimit, answerLimit, cacheBytes: Math.floor(workerMemory / 16) };
+  return workerpool.pool(script, {
+    workerType: "process",
+    ...size,
+    forkArgs: [JSON.stringify(settings)],
+    forkOpts: { ...forkOptions(workerMemory), serialization: "advanced" },
+    // What the engine prints when it panics contains texts of requests, so it must not get into the service's log.
+    emitStdStreams: true,
+  });
+}
+
+/** It waits in vain for a worker that has died while it was idle. */
+export async function endPool(pool: workerpool.Pool): Promise<void> {
+  await Promise.race([pool.terminate(true), sleep(2_000, undefined, { ref: false })]);
 }
 
 /**
  * Kills the process that works for too long. The pool's own timeout would report that before the process has ended, and
  * the locks on its tables would be released while it may still commit.
  */
-function limitTime(milliseconds: number) {
+export function limitTime(milliseconds: number) {
   let timer: NodeJS.Timeout | undefined;
   let pid: number | undefined;
-  let isOver = false;
+  let [isOver, isKilled] = [false, false];
   const kill = () => {
+    isKilled = true;
     try {
       if (pid !== undefined) process.kill(pid, "SIGKILL");
     } catch {
@@ -104,6 +115,7 @@ function limitTime(milliseconds: number) {
     begin: (sent: unknown) => {
       if (typeof sent !== "number" || pid !== undefined) return;
       pid = sent;
+      if (isKilled) return kill();
       timer = setTimeout(() => {
         isOver = true;
         kill();
@@ -163,7 +175,7 @@ function isUnsent(error: unknown): boolean {
   return isError(error) && error.message === "Worker is terminated";
 }
 
-function causeOf(error: unknown): string {
+export function causeOf(error: unknown): string {
   const signal = /signalCode: `(\w+)`/.exec(String(error))?.[1];
   return signal === undefined ? String(error).split("\n", 1)[0]! : `the worker ended with ${signal}`;
 }

@@ -1,0 +1,112 @@
+/** Indexes get the rows that were written later, without anybody asking for it. */
+import { expect, onTestFinished, test } from "vitest";
+import { aProject, onStdout, temporaryFolder } from "../support/project.ts";
+import { lancedb } from "../support/tables.ts";
+import { apiKey, arrow, connectTo, startCommand, type Table } from "./served.ts";
+
+const { Index } = lancedb;
+
+const vectors = () => new arrow.FixedSizeList(2, new arrow.Field("item", new arrow.Float32(), true));
+const schema = new arrow.Schema([
+  new arrow.Field("id", new arrow.Int64(), false),
+  new arrow.Field("text", new arrow.Utf8(), true),
+  new arrow.Field("other", vectors(), true),
+  new arrow.Field("embedding", vectors(), true),
+]);
+
+const row = (id: number) => ({ id: BigInt(id), text: `text ${id}`, other: [1, id], embedding: [id, 1] });
+const rows = (first: number, last: number) => Array.from({ length: last - first }, (_, at) => row(first + at));
+
+/** The service as an operator starts it, and a table with indexes. */
+async function aTable(flags: readonly string[] = []) {
+  const folder = temporaryFolder();
+  const service = await startCommand(folder, flags);
+  onTestFinished(async () => void (await service.close()));
+  const remote = await connectTo(service.url);
+  onTestFinished(() => remote.close());
+  const table = await remote.createTable("docs", rows(0, 60), { schema });
+  await table.createIndex("id", { config: Index.btree() });
+  await table.createIndex("text", { config: Index.fts() });
+  await table.createIndex("other", { config: Index.ivfFlat({ numPartitions: 1 }) });
+  return { service, folder, table };
+}
+
+const indexes = ["id_idx", "text_idx", "other_idx"];
+const covered = async (table: Table) =>
+  await Promise.all(
+    indexes.map(async (name) => {
+      const { numIndexedRows, numUnindexedRows } = (await table.indexStats(name))!;
+      return [numIndexedRows, numUnindexedRows];
+    }),
+  );
+const allOf = (count: number) => indexes.map(() => [count, 0]);
+
+/** A project whose first migration is what made the table. */
+async function aProjectOn(url: string) {
+  const project = aProject();
+  const target = { kind: "rest", endpoint: url, dialect: "namespace" };
+  project.write("migrate.config.ts", `export default { targets: { here: ${JSON.stringify(target)} } };\n`);
+  const columns = "{ id: m.int64().notNull(), text: m.utf8(), other: m.vector(2), embedding: m.vector(2) }";
+  project.migration("0001_docs.ts", `m.createTable("docs", ${columns}),`);
+  const migrate = (...args: string[]) => project.migrate(args, { MIGRATE_API_KEY: apiKey });
+  expect(await migrate("baseline")).toMatchObject({ code: 0 });
+  return { ...project, migrate };
+}
+
+test("after a change of the embedding model, the other indexes contain all rows again, and the run can be rolled back", async () => {
+  const { service, table } = await aTable(["--index-after", "0.5"]);
+  const { migrate, ...project } = await aProjectOn(service.url);
+  project.write(
+    "code/new.ts",
+    "export default async (rows: { text: string }[]) => rows.map(({ text }) => [text.length, 0, 0]);\n",
+  );
+  const code = `from: ["text"], key: "id", with: "./code/new.ts", version: "2"`;
+  project.migration(
+    "0002_model.ts",
+    `m.reembedColumn("docs", "embedding", { type: m.vector(3), ${code}, index: m.ivfFlat({ numPartitions: 1 }) }),`,
+  );
+  expect(await migrate("prepare")).toMatchObject({ code: 0 });
+  await expect.poll(() => covered(table)).toEqual(allOf(60));
+  await table.add([{ id: 60n, text: "text 60", other: [1, 60] }]);
+  expect(await migrate("up")).toMatchObject({ code: 0 });
+  await table.waitForIndex([...indexes, "embedding_idx_2"], 300);
+  expect(await covered(table)).toEqual(allOf(61));
+  expect(await migrate("verify")).toMatchObject({ code: 0 });
+  expect(await migrate("down", "--accept", "lossy")).toMatchObject({ code: 0 });
+  expect((await table.schema()).fields.map(({ name }) => name).slice(0, 4)).toEqual([
+    "id",
+    "text",
+    "other",
+    "embedding",
+  ]);
+  expect(await migrate("up")).toMatchObject({ code: 0 });
+  expect(await migrate("status")).toMatchObject(onStdout(0, "0002_model"));
+});
+
+test("a version that a rollback restores is still there after the indexes got new rows", async () => {
+  const { service, table } = await aTable(["--index-after", "0.5"]);
+  const { migrate, ...project } = await aProjectOn(service.url);
+  project.migration("0002_texts.ts", `m.execute("docs", { update: { text: "'gone'" }, where: "id < 30" }),`);
+  expect(await migrate("up", "--accept", "lossy")).toMatchObject({ code: 0 });
+  await table.waitForIndex(indexes, 300);
+  expect(await migrate("down")).toMatchObject({ code: 0 });
+  expect(await table.countRows("text = 'gone'")).toBe(0);
+});
+
+test("changes of a table do not wait for indexes, and are no failure", async () => {
+  const { service, table } = await aTable(["--index-after", "0.1"]);
+  for (let round = 0; round < 5; round++) {
+    await table.add(rows(60 + round, 61 + round));
+    await table.alterColumns([{ path: "text", nullable: true }]);
+  }
+  await table.waitForIndex(indexes, 300);
+  expect(await covered(table)).toEqual(allOf(65));
+  expect(service.log.join("")).not.toContain("could not bring");
+});
+
+test("with --index-after 0, indexes stay as they are", async () => {
+  const { table } = await aTable(["--index-after", "0"]);
+  await table.add(rows(60, 61));
+  await expect(table.waitForIndex(indexes, 3)).rejects.toThrow(/timed? ?out/i);
+  expect(await covered(table)).toEqual(indexes.map(() => [60, 1]));
+});
