@@ -7,11 +7,23 @@ if [[ ! -e $migrate ]]; then
   echo "::error::$PWD/$migrate does not exist; install the packages before this action, for example with npm ci"
   exit 2
 fi
-# The checkout keeps it where Git looks for it, and every migration may too.
-if [[ ${GITHUB_EVENT_NAME:-} == pull_request* ]] && git config --get-regexp '^http\..*\.extraheader$' >/dev/null 2>&1; then
-  echo "::error::the code of this pull request can read the token of the checkout; set persist-credentials to false for actions/checkout"
-  exit 2
-fi
+# Where Git finds a credential, every migration does too: as actions/checkout keeps it, in a helper, or in an address.
+has_credential() {
+  # A container may belong to another user than the checkout, which Git then would not look at.
+  local config=(git -c safe.directory='*' config)
+  "${config[@]}" --get-regexp '^http\..*\.extraheader$' ||
+    "${config[@]}" --local --includes --get-regexp '^credential\..*helper$' ||
+    "${config[@]}" --get-regexp '^(remote|url)\.' | grep -E 'https?://[^/@[:space:]]+@'
+}
+case ${GITHUB_EVENT_NAME:-} in
+  '' | push | schedule | workflow_dispatch | release) ;; # only people who may push cause these
+  *)
+    if has_credential >/dev/null 2>&1; then
+      echo "::error::the code that this job checked out, for the event $GITHUB_EVENT_NAME, can read the credential of the checkout; set persist-credentials to false for actions/checkout"
+      exit 2
+    fi
+    ;;
+esac
 plan=$LANCE_MIGRATE_PLAN
 comment=${RUNNER_TEMP:-${TMPDIR:-/tmp}}/lance-migrate-comment.md
 target=()

@@ -78,8 +78,8 @@ async function use(
   api = "http://127.0.0.1:9",
   event: object = { pull_request: pull },
   cancelAt?: RegExp,
+  name = "pull_request" in event ? "pull_request" : "push",
 ): Promise<Ended> {
-  const name = "pull_request" in event ? "pull_request" : "push";
   const env = { GITHUB_API_URL: api, GITHUB_REPOSITORY: "o/r", GITHUB_HEAD_REF: branch, GITHUB_EVENT_NAME: name };
   const ended = await runAction({
     action: action(project),
@@ -246,14 +246,37 @@ test("more flags may stand on several lines", async () => {
   expect((await project.migrate(["status"])).stdout).toContain("0003");
 });
 
-test("a pull request whose code could read the token of the checkout is not run", async () => {
+type Git = (...args: readonly string[]) => unknown;
+
+test.each<readonly [string, string, (git: Git, project: Project) => unknown]>([
+  ["pull_request", "a header", (git) => git("config", "http.https://github.com/.extraheader", "AUTHORIZATION: eA==")],
+  ["workflow_run", "a header", (git) => git("config", "http.https://github.com/.extraheader", "AUTHORIZATION: eA==")],
+  [
+    // A newer checkout keeps it in a file of its own, which the configuration includes for this folder.
+    "issue_comment",
+    "an included header",
+    (git, project) => {
+      project.write(".git/own.config", `[http "https://github.com/"]\n\textraheader = AUTHORIZATION: eA==\n`);
+      git("config", `includeIf.gitdir:${join(project.folder, ".git")}.path`, join(project.folder, ".git/own.config"));
+    },
+  ],
+  ["pull_request_target", "a helper", (git) => git("config", "credential.helper", "store --file=eA==")],
+  ["merge_group", "an address", (git) => git("remote", "add", "origin", "https://x-access-token:eA==@github.com/o/r")],
+])("code of others that could read a credential is not run: %s, %s", async (name, _, keep) => {
   const project = await aCheckout(rename);
-  const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: project.folder });
-  // A newer checkout keeps it in a file of its own, which the configuration includes.
-  project.write(".git/credentials.config", `[http "https://github.com/"]\n\textraheader = AUTHORIZATION: basic eA==\n`);
-  git("config", "include.path", join(project.folder, ".git/credentials.config"));
-  const ended = await use(project, { command: "plan", target: "production" });
+  keep((...args) => execFileSync("git", args, { cwd: project.folder }), project);
+  const ended = await use(project, { command: "plan", target: "production" }, undefined, undefined, undefined, name);
   expect(ended.isSuccess).toBe(false);
   expect(ended.log).toContain("set persist-credentials to false for actions/checkout");
   expect(ended.log).not.toContain("eA==");
+});
+
+test("code of others without a credential, and own code with one, is run", async () => {
+  const project = await aCheckout(rename);
+  const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: project.folder });
+  git("remote", "add", "origin", "git@github.com:o/r.git");
+  const plan = { command: "plan", target: "production", comment: "false" };
+  expect(await use(project, plan, undefined, undefined, undefined, "workflow_run")).toMatchObject({ isSuccess: true });
+  git("config", "http.https://github.com/.extraheader", "AUTHORIZATION: basic eA==");
+  expect(await use(project, plan, undefined, {})).toMatchObject({ isSuccess: true });
 });
