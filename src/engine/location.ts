@@ -1,4 +1,5 @@
 /** The location of an embedded database. */
+import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { NewTables } from "../schema/table-format.ts";
@@ -48,12 +49,13 @@ function schemeOf(uri: string): string | undefined {
   return /^([a-z][a-z0-9+.-]*):\/\//i.exec(uri)?.[1]?.toLowerCase();
 }
 
-/** Relative paths start at the configuration's folder (`base`). */
+/** Relative paths start at the configuration's folder (`base`), and `~/` at the user's, as for the engine. */
 export function locationOf(uri: string, base: string): DatabaseLocation {
   const scheme = schemeOf(uri);
   if (scheme === "file") return folderPlace(fileURLToPath(uri));
   if (scheme !== undefined) return { uri };
-  return folderPlace(isAbsolute(uri) ? uri : resolve(base, uri));
+  const path = uri.replace(/^~(?=[/\\]|$)/, () => homedir());
+  return folderPlace(isAbsolute(path) ? path : resolve(base, path));
 }
 
 function folderPlace(folder: string): DatabaseLocation {

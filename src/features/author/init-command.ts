@@ -1,5 +1,5 @@
+import { locationOf } from "../../engine/location.ts";
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { shellWord } from "../shared/format-notation.ts";
 import { int64, utf8, vector } from "../../schema/declare/type-builders.ts";
@@ -84,7 +84,7 @@ function checkPlace({ place, elsewhere }: ProjectSurvey): void {
 
 /** A folder that does not exist may be a typing error. */
 function noteMissing(place: TablePlace, output: Output): void {
-  if (isFolder(place) && !existsSync(resolve(place.uri!)))
+  if (isFolder(place) && !existsSync(locationOf(place.uri!, process.cwd()).folder!))
     output.progress(`note: ${place.uri!} does not exist yet; migrate up creates it`);
 }
 

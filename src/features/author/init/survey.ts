@@ -1,4 +1,5 @@
 /** What `migrate init` finds in a project. Reads files only. */
+import { locationOf } from "../../../engine/location.ts";
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { configNames, type LoadedConfig } from "../../../session/load-config.ts";
@@ -132,7 +133,9 @@ function formatterOf(folder: string): string | undefined {
  */
 export function tableNamesIn(base: string, place: TablePlace): readonly string[] {
   if (!isFolder(place) || place.uri === undefined) return [];
-  const names = filesIn(resolve(base, place.uri)).flatMap((file) => /^(.+)\.lance$/.exec(file)?.[1] ?? []);
+  const names = filesIn(locationOf(place.uri, resolve(base)).folder!).flatMap(
+    (file) => /^(.+)\.lance$/.exec(file)?.[1] ?? [],
+  );
   return names.filter((name) => !name.startsWith("_migrations"));
 }
 
