@@ -1,6 +1,6 @@
 /** Watches a service while it is fuzzed: how long it takes to say that it is up, and how much memory it uses. */
-import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
+import { childrenOf, residentMemory } from "../../support/processes.ts";
 import type { Asked } from "./ask-health.ts";
 
 /** In milliseconds. */
@@ -41,22 +41,4 @@ export function watchService(port: number, pid: number, slow: (words: string) =>
 
 function larger(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined || (other ?? 0) > one ? other : one;
-}
-
-function residentMemory(pid: number): number | undefined {
-  const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(procFile(`${pid}/status`))?.[1];
-  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
-}
-
-function childrenOf(pid: number): readonly number[] {
-  return procFile(`${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
-}
-
-/** Empty if the process has ended, or if there is no /proc. */
-function procFile(path: string): string {
-  try {
-    return readFileSync(`/proc/${path}`, "utf8");
-  } catch {
-    return "";
-  }
 }
