@@ -1,7 +1,7 @@
 /** The groups that reports of CI and `npm run nightly` name, and the folders of tests in each. */
 export const groups: Readonly<Record<string, readonly string[]>> = {
   unit: ["unit", "types", "mutants", "environments"],
-  contract: ["contract", "oracle", "docs", "service", "rest", "sequences", "fuzz", "queries"],
+  contract: ["contract", "oracle", "docs", "service", "rest", "sequences", "fuzz", "queries", "crowd"],
   e2e: ["e2e", "container", "stores", "action"],
   fault: ["fault", "app", "states", "simulate", "histories"],
 };
@@ -14,6 +14,7 @@ export const longest: readonly string[] = [
   "e2e/reembed",
   "fault/beside",
   "service/hostile",
+  "crowd/crowd",
   "e2e/secrets",
   "e2e/newcomer",
   "e2e/backfill-cost",

@@ -29,6 +29,7 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   matrix: node("test/oracle/matrix/run.ts", "--part", `${new Date().getUTCDay()}/7`),
   fuzz: node("test/fuzz/run.ts"),
   queries: node("test/queries/run.ts"),
+  crowd: node("test/crowd/run.ts"),
   // Its tests must draw the same each time.
   mutants: ["env", "--unset=MIGRATE_LONG", ...node("test/mutants/run.ts")],
 };

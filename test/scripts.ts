@@ -13,6 +13,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
   check: {
     clients: ["test/clients/run.ts"],
     "crash-matrix": ["test/fault/crash-matrix.ts"],
+    crowd: ["test/crowd/run.ts"],
     environment: ["test/environments/run.ts"],
     fuzz: ["test/fuzz/run.ts"],
     lines: ["test/budgets.ts"],
@@ -36,7 +37,6 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
     report: bench("report"),
     rest: bench("rest"),
     run: bench("run"),
-    serve: bench("serve"),
     shards: bench("shards"),
     switch: bench("switch"),
     testing: bench("testing"),
@@ -44,7 +44,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
 };
 
 /** Those that run the built command. */
-const built: ReadonlySet<string> = new Set(["environment", "fuzz"]);
+const built: ReadonlySet<string> = new Set(["crowd", "environment", "fuzz"]);
 
 if (import.meta.main) run(...process.argv.slice(2));
 

@@ -1,0 +1,24 @@
+/** A short run of `npm run check crowd`, whose long run is part of `npm run nightly`. */
+import { expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
+import { commits } from "../support/rounds.ts";
+import { figures, runCrowd } from "./crowd.ts";
+
+test.skipIf(lacks("python"))(
+  "whatever is killed, each acknowledged change is there once, and nothing else",
+  async () => {
+    const report = await runCrowd({
+      seed: commits(),
+      clients: 24,
+      python: 4,
+      unit: "operations",
+      length: 1_200,
+      killWorker: 50,
+      killService: 350,
+    });
+    console.log(figures(report).join("\n"));
+    expect(report.problems).toEqual([]);
+    expect(report.workersKilled).toBeGreaterThan(0);
+    expect(report.servicesKilled).toBeGreaterThan(0);
+  },
+);
