@@ -6,9 +6,12 @@ import { z } from "zod";
 import { indexKinds, type IndexKind, type IndexType } from "../table-index.ts";
 
 /** The engine counts with 32 bits; larger numbers wrap around. */
-const largest = 2 ** 32 - 1;
-const tooLarge = `must not be larger than ${largest}`;
-const whole = z.int("must be a whole number from 1").min(1, "must be a whole number from 1").max(largest, tooLarge);
+export const largestCount = 2 ** 32 - 1;
+export const tooLarge = `must not be larger than ${largestCount}`;
+const whole = z
+  .int("must be a whole number from 1")
+  .min(1, "must be a whole number from 1")
+  .max(largestCount, tooLarge);
 const flag = z.boolean("must be true or false");
 
 export const languages = [
@@ -49,7 +52,7 @@ const bitsOfRq = z
 const fewestLinks = 4;
 const links = `must be a whole number from ${fewestLinks}`;
 const graph = {
-  m: z.int(links).min(fewestLinks, links).max(largest, tooLarge).optional(),
+  m: z.int(links).min(fewestLinks, links).max(largestCount, tooLarge).optional(),
   efConstruction: whole.optional(),
 };
 

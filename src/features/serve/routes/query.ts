@@ -1,6 +1,7 @@
 /** Routes for queries: plain, by vector, by text. */
 import { z } from "zod";
 import { analyze, explain, search, type VectorSearch, type Search } from "../../../engine/query.ts";
+import { largestCount, tooLarge } from "../../../schema/declare/index-options.ts";
 import { joinFiles } from "../../../wire/arrow/ipc-file.ts";
 import { invalidInput, unsupported, withoutFolder } from "../tables/error-answer.ts";
 import { toEngineQuery } from "../tables/text-query.ts";
@@ -10,10 +11,6 @@ import { checkSql, flag, optional, routesOf, sql, text, versionOrTag } from "./r
 import { textQuery } from "./text-query.ts";
 
 const { route, read } = routesOf("query");
-
-/** The engine counts with 32 bits, and larger numbers wrap around to 0. */
-const largest = 2 ** 32 - 1;
-const tooLarge = `must not be larger than ${largest}`;
 
 // Not z.int, for which the number that means "all" is too large.
 const count = z
@@ -87,7 +84,7 @@ const body = json(
     columns: optional(columns),
     k: optional(count),
     limit: optional(count),
-    offset: optional(count.max(largest, tooLarge)),
+    offset: optional(count.max(largestCount, tooLarge)),
     order_by: optional(orderBy),
     with_row_id: optional(flag),
     fast_search: optional(flag),
@@ -96,13 +93,13 @@ const body = json(
     vector_column: optional(text),
     distance_type: optional(text),
     prefilter: optional(flag),
-    nprobes: optional(count.max(largest, tooLarge)),
-    minimum_nprobes: optional(count.max(largest, tooLarge)),
-    maximum_nprobes: optional(count.max(largest, tooLarge)),
+    nprobes: optional(count.max(largestCount, tooLarge)),
+    minimum_nprobes: optional(count.max(largestCount, tooLarge)),
+    maximum_nprobes: optional(count.max(largestCount, tooLarge)),
     lower_bound: optional(number),
     upper_bound: optional(number),
-    ef: optional(count.max(largest, tooLarge)),
-    refine_factor: optional(count.max(largest, tooLarge)),
+    ef: optional(count.max(largestCount, tooLarge)),
+    refine_factor: optional(count.max(largestCount, tooLarge)),
     bypass_vector_index: optional(flag),
   },
   {
@@ -169,7 +166,7 @@ function toSearch(given: z.output<typeof body>): Search {
     filter: given.filter,
     columns: given.columns,
     // The official client asks for all rows with a number that is too large for JSON.
-    limit: limit === undefined || limit > largest ? undefined : limit,
+    limit: limit === undefined || limit > largestCount ? undefined : limit,
     offset: given.offset,
     orderBy: given.order_by?.map(({ column_name: columnName, ascending, nulls_first: nullsFirst }) => ({
       columnName,

@@ -5,15 +5,12 @@
 import { z } from "zod";
 import type { TypedText } from "../../../engine/query.ts";
 import type { MatchQuery, StructuredQuery } from "../tables/text-query.ts";
+import { largestCount, tooLarge } from "../../../schema/declare/index-options.ts";
 import { unsupported } from "../tables/error-answer.ts";
 import { object } from "./fields.ts";
 import { text } from "./route.ts";
 
-/** The engine counts with 32 bits. */
-const count = z
-  .int("must be a whole number")
-  .min(0, "must be at least 0")
-  .max(2 ** 32 - 1, `must not be larger than ${2 ** 32 - 1}`);
+const count = z.int("must be a whole number").min(0, "must be at least 0").max(largestCount, tooLarge);
 const number = z.number("must be a number");
 const terms = z.string("must be a text");
 const operator = z
