@@ -1,12 +1,13 @@
 /** Queries through the service return what they return on the folder, also where both protocols make it hard. */
 import { expect, test } from "vitest";
-import { aService, apiKey, arrow, type Served } from "./served.ts";
+import { lancedb } from "../support/tables.ts";
+import { aService, apiKey, arrow, type Served, type Table } from "./served.ts";
 
 async function aServiceOfRows() {
   const served = await aService();
   const near = await served.local.createTable("t", [
-    { id: 1, n: 5, vector: [0, 1] },
-    { id: 2, n: 7, vector: [1, 1] },
+    { id: 1, n: 5, text: "a", vector: [0, 1] },
+    { id: 2, n: 7, text: "a b", vector: [1, 1] },
   ]);
   return { ...served, near, far: await served.remote.openTable("t") };
 }
@@ -56,6 +57,19 @@ test("an empty vector is refused where a search by vector was meant", async () =
   // What means nothing may be sent.
   expect(await ask(served, { bypass_vector_index: false, ef: null, prefilter: false })).toEqual([
     200,
-    ["id", "n", "vector"],
+    ["id", "n", "text", "vector"],
   ]);
+});
+
+test("what the engine gives up on is refused as a request, not reported as a failure of the service", async () => {
+  const { near, far } = await aServiceOfRows();
+  await near.createIndex("id");
+  const count = (table: Table) => table.countRows("_rowid = 1");
+  await expect(count(near)).rejects.toThrow("a bug in DataFusion");
+  await expect(count(far)).rejects.toThrow(/400 .*the engine gave up on this request/);
+  await near.createIndex("text", { config: lancedb.Index.fts() });
+  await near.add([{ id: 3, n: 1, text: "a", vector: [0, 0] }]);
+  const nothing = (table: Table) => table.query().fullTextSearch("a").limit(0).toArray();
+  await expect(nothing(near)).rejects.toThrow("assertion failed");
+  await expect(nothing(far)).rejects.toThrow(/400 .*the engine gave up on this request/);
 });

@@ -100,9 +100,12 @@ function engineProblemOf(thrown: unknown, folder: string): Problem {
   const known = engineProblems.find(([pattern]) => pattern.test(named));
   if (known !== undefined) return { status: known[1], code: codes[known[2]], error };
   if (isFull(thrown)) return diskFull;
-  if (/LanceError\(IO\)|os error|Permission denied|^Not found:/i.test(withoutQuoted(String(thrown))))
+  const whole = withoutQuoted(String(thrown));
+  // The engine also reports as a problem of its files what it fails at in SQL.
+  const isOfSql = /caused by a bug in DataFusion/.test(whole);
+  if (!isOfSql && /LanceError\(IO\)|os error|Permission denied|^Not found:/i.test(whole))
     return { status: 500, code: codes.internal, error: internal };
-  if (/panic|unwrap\(\)|unreachable/i.test(named))
+  if (isOfSql || /panic|unwrap\(\)|unreachable|assertion failed/i.test(named))
     return {
       status: 400,
       code: codes.invalidInput,
