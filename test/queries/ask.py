@@ -32,7 +32,9 @@ def text_query(text):
             operator="operator",
             prefix_length="prefixLength",
         )
-        return MatchQuery(text["text"], text["column"], **given(text["options"], **names))
+        # This client does not let the engine choose the fuzziness.
+        options = {name: value for name, value in given(text["options"], **names).items() if value is not None}
+        return MatchQuery(text["text"], text["column"], **options)
     if kind == "phrase":
         return PhraseQuery(text["text"], text["column"], **given(text, slop="slop"))
     if kind == "boost":
@@ -59,11 +61,13 @@ def orderings(query):
 def tune(builder, query):
     """The options of a search for vectors, which have the same names in both interfaces."""
     nearest = query["nearest"]
+    # Hybrid searches of the asynchronous interface have no such bounds.
+    has_bounds = not (query["isAsync"] and "text" in query)
+    bounds = (("minimum_nprobes", "minimumNprobes"), ("maximum_nprobes", "maximumNprobes")) if has_bounds else ()
     for option, key in (
         ("distance_type", "distanceType"),
         ("nprobes", "nprobes"),
-        ("minimum_nprobes", "minimumNprobes"),
-        ("maximum_nprobes", "maximumNprobes"),
+        *bounds,
         ("ef", "ef"),
         ("refine_factor", "refineFactor"),
     ):
@@ -109,7 +113,9 @@ def sync_search(table, query):
         builder = builder.order_by(orderings(query))
     if query.get("withRowId"):
         builder = builder.with_row_id(True)
-    return (builder.fast_search() if query.get("fastSearch") else builder).to_arrow()
+    # Not all of these builders have it.
+    is_fast = query.get("fastSearch") and hasattr(builder, "fast_search")
+    return (builder.fast_search() if is_fast else builder).to_arrow()
 
 
 async def async_search(table, query):

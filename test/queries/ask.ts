@@ -1,9 +1,9 @@
 /** The client for JavaScript: performs a query on a table of a folder or of a service. */
-import { createRequire } from "node:module";
 import type { FullTextQuery, Table, VectorQuery } from "@lancedb/lancedb";
+import { loadEngine } from "../../src/engine/engine.ts";
 import type { Answer, Found, Nearest, Query, Text } from "./query.ts";
 
-const lancedb = createRequire(import.meta.url)("@lancedb/lancedb") as typeof import("@lancedb/lancedb");
+const lancedb = loadEngine();
 
 type ArrowTable = Awaited<ReturnType<ReturnType<Table["query"]>["toArrow"]>>;
 

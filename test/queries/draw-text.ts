@@ -70,10 +70,10 @@ function drawMultiMatch(chance: Chance): Text {
 function drawOptions(chance: Chance): MatchOptions {
   return {
     boost: maybe(chance, 0.2, () => chance.pick([0.5, 2, 10])),
-    fuzziness: maybe(chance, 0.4, () => chance.pick([0, 1, 2, null])),
-    maxExpansions: maybe(chance, 0.25, () => chance.pick([1, 2, 5, 50])),
+    fuzziness: maybe(chance, 0.55, () => chance.pick([0, 1, 2, null])),
+    maxExpansions: maybe(chance, 0.35, () => chance.pick([1, 2, 5, 50])),
     operator: maybe(chance, 0.4, () => chance.pick(["AND", "OR"])),
-    prefixLength: maybe(chance, 0.25, () => chance.below(4)),
+    prefixLength: maybe(chance, 0.35, () => chance.below(4)),
   };
 }
 

@@ -165,12 +165,12 @@ function drawNearest(chance: Chance, isAsync: boolean, maybeSeveral: boolean): N
       ? chance.pick(["l2", "hamming", "COSINE"])
       : maybe(chance, isBits ? 0.9 : 0.6, () => chance.pick(distances)),
     ...drawProbes(chance),
-    ...maybe(chance, 0.15, () => ({
-      lower: maybe(chance, 0.6, () => chance.pick([0, 0.1, 0.5, -1])),
+    ...maybe(chance, 0.25, () => ({
+      lower: maybe(chance, 0.7, () => chance.pick([0, 0.1, 0.5, -1])),
       upper: maybe(chance, 0.8, () => chance.pick([0.4, 1, 2.5, 6])),
     })),
     ef: maybe(chance, 0.15, () => chance.pick([1, 5, 20, 100])),
-    refineFactor: maybe(chance, 0.25, () => chance.pick([1, 2, 10])),
+    refineFactor: maybe(chance, 0.3, () => chance.pick([1, 2, 10])),
     bypassIndex: maybe(chance, 0.2, () => true),
   };
 }

@@ -11,17 +11,19 @@ const different = (reason: string): Verdict => ({ kind: "different", reason });
 
 /** `ask` asks the embedded engine again: among rows with equal scores, chance decides which it returns, and in which order. */
 export async function judge(query: Query, embedded: Answer, served: Answer, ask: Ask): Promise<Verdict> {
-  if ("error" in embedded)
-    return "error" in served
-      ? { kind: "refused by both", reason: embedded.error }
-      : different(`${served.rows.length} rows, but embedded ${embedded.error}`);
+  if ("error" in embedded) {
+    if (!("error" in served)) return different(`${served.rows.length} rows, but embedded ${embedded.error}`);
+    return isInside(served.error)
+      ? different(served.error)
+      : { kind: "refused by both", reason: statusOf(served.error) };
+  }
   if ("error" in served) {
     const known = reasons.find(({ pattern }) => pattern.test(served.error));
     return known === undefined ? different(served.error) : { kind: "refused", reason: known.docs };
   }
   const verdict = await compare(query, embedded, served, ask);
-  const isHybrid = query.text !== undefined && query.nearest !== undefined;
-  if (verdict.kind !== "different" || !isHybrid) return verdict;
+  const stages = [query.text, query.nearest, query.orderBy].filter((stage) => stage !== undefined);
+  if (verdict.kind !== "different" || stages.length < 2) return verdict;
   for (let run = 0; run < mostRuns; run++) {
     const again = await ask(query);
     if (!("error" in again) && (await compare(query, again, served, ask)).kind === "same") return { kind: "same" };
@@ -29,7 +31,19 @@ export async function judge(query: Query, embedded: Answer, served: Answer, ask:
   return verdict;
 }
 
-/** The ranks of rows with equal scores decide about the scores of a hybrid search, so the engine itself returns one of several answers. */
+/** The status and the code of an answer; many queries get no further than the client. */
+function statusOf(error: string): string {
+  const [, status, code] = /(\d{3}) [A-Z][^{]*\{"code":(\d+)/.exec(error) ?? [];
+  return status === undefined ? "by the client" : `${status}, code ${code}`;
+}
+
+/** Whether the service failed, instead of refusing what it was asked. */
+const isInside = (error: string) => /^5(?!01)/.test(statusOf(error));
+
+/**
+ * Where the rows of one search are ordered by another one, or by a column, rows with equal scores are not together in the result.
+ * The engine itself returns one of several answers.
+ */
 const mostRuns = 50;
 
 async function compare(query: Query, here: Found, there: Found, ask: Ask): Promise<Verdict> {

@@ -17,6 +17,8 @@ export interface QueryOptions {
   /** The number of the first query: one can be performed again alone. */
   readonly first?: number;
   readonly workers?: number;
+  /** Differences after which no further query is performed. */
+  readonly most?: number;
   /** Whether the client for Python performs the queries too, which has to be installed. */
   readonly python: boolean;
   /** Called with each difference, and now and then. */
@@ -72,19 +74,19 @@ export async function compareQueries(options: QueryOptions): Promise<QueryReport
 }
 
 async function compareAll(
-  { seed, queries, first = 0, tell = () => {} }: QueryOptions,
+  { seed, queries, first = 0, most = Infinity, tell = () => {} }: QueryOptions,
   versions: Versions,
   clients: readonly Client[],
 ): Promise<QueryReport> {
   const counts = new Map<string, number>();
   const differences: string[] = [];
-  for (let number = first; number < first + queries; number++) {
+  for (let number = first; number < first + queries && differences.length < most; number++) {
     const query = drawQuery(seed, number, versions);
     const fit = clients.filter(({ hasSameBuild }) => hasSameBuild || query.nearest?.column !== "half");
     const verdicts = await Promise.all(fit.map(async (client) => [client, await verdictOf(client, query)] as const));
     for (const [{ name }, verdict] of verdicts) {
-      const what = verdict.kind === "refused" ? `refused: ${verdict.reason}` : verdict.kind;
-      const key = `${name}: ${what}`;
+      const isRefused = verdict.kind === "refused" || verdict.kind === "refused by both";
+      const key = `${name}: ${verdict.kind}${isRefused ? `, ${verdict.reason}` : ""}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
       if (verdict.kind !== "different") continue;
       const line = `query ${number}, ${name}: ${verdict.reason.slice(0, 1_200)}\n    ${JSON.stringify(query)}`;

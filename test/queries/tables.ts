@@ -1,9 +1,10 @@
 /** The tables that are queried: many kinds of columns and indexes, deleted and updated rows, several fragments, rows without an index. */
 import { createRequire } from "node:module";
+import { loadEngine } from "../../src/engine/engine.ts";
 import { chanceFor, type Chance } from "../simulate/seeded-random.ts";
 
 const require = createRequire(import.meta.url);
-const lancedb = require("@lancedb/lancedb") as typeof import("@lancedb/lancedb");
+const lancedb = loadEngine();
 // That of the engine, which takes no other.
 const arrow = require("apache-arrow") as typeof import("apache-arrow");
 const { Index } = lancedb;

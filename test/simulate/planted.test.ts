@@ -1,33 +1,18 @@
 /** The simulator has to find bugs: each of a list is planted in a copy of the source, and it has to see it within 10,000 schedules. */
-import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { runSchedule } from "./schedule.ts";
 import { bundledInto } from "../support/bundled.ts";
+import { sourcesWith, type PlantedBug } from "../support/planted-bug.ts";
 import { root, startNode, temporaryFolder } from "../support/project.ts";
 import { isLong, ofThisCommit, rounds } from "../support/rounds.ts";
 import { drawScenario } from "./history.ts";
-import { forEachCommit, plantedBugs, type PlantedBug } from "./planted.ts";
+import { forEachCommit, plantedBugs } from "./planted.ts";
 
 const schedules = 10_000;
 type Simulator = typeof import("./one-schedule.ts");
-
-/** The sources that the bug changes, by file. */
-function sourcesWith({ name, changes }: PlantedBug): ReadonlyMap<string, string> {
-  const sources = new Map<string, string>();
-  for (const { file, right, wrong } of changes) {
-    const text = sources.get(file) ?? readFileSync(join(root, "src", file), "utf8");
-    const times = text.split(right).length - 1;
-    if (times !== 1) throw new Error(`"${name}" changes a text that src/${file} has ${times} times: ${right}`);
-    sources.set(
-      file,
-      text.replace(right, () => wrong),
-    );
-  }
-  return sources;
-}
 
 /** A script of the simulator, with a bug in its sources. */
 async function bundleWith(bug: PlantedBug, script: string): Promise<string> {

@@ -1,20 +1,5 @@
 /** Bugs, each planted by changes of the source: the simulator has to find every one. */
-
-export interface PlantedBug {
-  readonly name: string;
-  /** More than one where several mechanisms prevent the same. */
-  readonly changes: readonly PlantedChange[];
-  /** The first schedule that shows it, or one before it. */
-  readonly near: number;
-}
-
-export interface PlantedChange {
-  /** Relative to src. */
-  readonly file: string;
-  /** Stands in the file once. */
-  readonly right: string;
-  readonly wrong: string;
-}
+import type { PlantedBug, PlantedChange } from "../support/planted-bug.ts";
 
 const change = (file: string, right: string, wrong: string): PlantedChange => ({ file, right, wrong });
 const bug = (name: string, near: number, ...texts: Parameters<typeof change>): PlantedBug => ({
