@@ -1,8 +1,10 @@
 /** Clients that send without reading, or send slowly, keep nobody else waiting. */
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { createServer } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { createTraffic } from "../../src/features/serve/traffic.ts";
 import { createTurns } from "../../src/features/serve/work/turns.ts";
 import { send } from "./raw.ts";
 import { aService, apiKey, arrow } from "./served.ts";
@@ -48,6 +50,20 @@ test.each([
   await expect
     .poll(() => log.join("\n"))
     .toMatch(/beyond 16 requests of one connection that have no answer \(127\.0\.0\.1\)/);
+});
+
+test("of what has arrived on a connection that is ended, no more requests are made", async () => {
+  const traffic = createTraffic(() => {});
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests++;
+    traffic.admit(request, response, () => {});
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const socket = await unread((server.address() as AddressInfo).port, request().repeat(5_000));
+  await expect.poll(() => isClosed(socket)).toBe(true);
+  expect(requests).toBe(17);
 });
 
 test("a few pipelined requests are all answered, in their order", async () => {

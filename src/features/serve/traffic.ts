@@ -46,6 +46,7 @@ export function createTraffic(ended: (limit: string) => void) {
     ended(`${limit} (${addressOf(socket)})`);
     // Its requests that wait are not begun.
     forget(socket);
+    stopParser(socket);
     socket.destroy();
   };
   /** A client that goes does not end the work that it has asked for, which counts until its end. */
@@ -126,6 +127,13 @@ export function createTraffic(ended: (limit: string) => void) {
     /** Whether a request with a key from the same address would be refused. */
     isFullFor: ({ socket }: IncomingMessage) => isFull(addressOf(socket)),
   };
+}
+
+/** Node would make a request of all that has arrived, also after the end of a connection: thousands of short ones. */
+function stopParser(socket: Socket): void {
+  const { parser } = socket as { readonly parser?: { onIncoming: () => number } | null };
+  // As if the protocol changed: what follows is not parsed.
+  if (parser != null) parser.onIncoming = () => 2;
 }
 
 const addresses = new WeakMap<Socket, string>();
