@@ -27,6 +27,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
   bench: {
     backfill: bench("backfill"),
     databases: bench("databases"),
+    greedy: bench("greedy"),
     growth: bench("growth"),
     large: bench("large"),
     machines: bench("machines"),
@@ -44,7 +45,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
 };
 
 /** Those that run the built command. */
-const built: ReadonlySet<string> = new Set(["crowd", "environment", "fuzz"]);
+const built: ReadonlySet<string> = new Set(["crowd", "environment", "fuzz", "greedy"]);
 
 if (import.meta.main) run(...process.argv.slice(2));
 
