@@ -42,6 +42,8 @@ export const longest: readonly string[] = [
   "e2e/drift",
   "simulate/simulate",
   "service/service",
+  // Well after service/python-methods, whose environment it uses.
+  "service/column-types",
   "e2e/backfill",
   "contract/rest",
   "rest/commands",
