@@ -18,6 +18,7 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   // The suite of each commit, elsewhere.
   environment: ["env", "--unset=MIGRATE_LONG", ...node("test/environments/run.ts", "tonight")],
   pylance: vitest("--config", "test/pylance/vitest.config.ts"),
+  engines: node("test/clients/engines.ts"),
   flaky: node(".ci/flaky.ts", "50"),
   stores: node("test/fault/store-race.ts"),
   simulate: node("test/simulate/run.ts", "--schedules", "200000"),

@@ -14,6 +14,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
     clients: ["test/clients/run.ts"],
     "crash-matrix": ["test/fault/crash-matrix.ts"],
     crowd: ["test/crowd/run.ts"],
+    engines: ["test/clients/engines.ts"],
     environment: ["test/environments/run.ts"],
     fuzz: ["test/fuzz/run.ts"],
     lines: ["test/budgets.ts"],
@@ -45,7 +46,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
 };
 
 /** Those that run the built command. */
-const built: ReadonlySet<string> = new Set(["crowd", "environment", "fuzz", "greedy"]);
+const built: ReadonlySet<string> = new Set(["crowd", "engines", "environment", "fuzz", "greedy"]);
 
 if (import.meta.main) run(...process.argv.slice(2));
 

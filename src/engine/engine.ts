@@ -55,7 +55,7 @@ function silence(): void {
   process.env.LANCEDB_LOG ??= "error";
 }
 
-/** A file of the package that it does not export; find-engine.ts allows only the versions in which it was found. */
+/** A file of the package that it does not export. In a version that was not tested, the probes look for it first. */
 function fileOfPackage(name: string): unknown {
   silence();
   return loadFromEngine(join(dirname(findEngine()), name));

@@ -59,8 +59,8 @@ export const usageErrors = {
       `tables in a folder or an object store need the package ${d.package}, which is not installed; run: ${d.install}`,
   ),
   ERR_ENGINE_VERSION: usage(
-    (d: { package: string; version: string; folder: string; supported: string; install: string }) =>
-      `${d.package} ${d.version} is installed in ${d.folder}, and lance-migrate works with ${d.supported}; run: ${d.install}`,
+    (d: { package: string; version: string; folder: string; unmet: string; install: string }) =>
+      `lance-migrate can't work with ${d.package} ${d.version} in ${d.folder}: ${d.unmet}; run: ${d.install}`,
   ),
   ERR_ENGINE_UNLOADABLE: usage(
     (d: { package: string; platform: string; problem: string }) =>

@@ -46,7 +46,7 @@ export function wheelOf(requirement: string): string {
   );
 }
 
-function nodeModulesWith(...packages: readonly string[]): string {
+export function nodeModulesWith(...packages: readonly string[]): string {
   return installed(packages.join("+").replaceAll("/", "-"), (place) => {
     writeFileSync(join(place, "package.json"), '{ "private": true }\n');
     execFileSync("npm", ["install", "--no-audit", "--no-fund", "--silent", ...packages], { cwd: place });

@@ -77,20 +77,6 @@ test.each(locks.slice(0, rounds(2, locks.length)))(
   },
 );
 
-/** One that is too old, and one that only begins like the right one. */
-const wrongVersions = ["0.38.0", "0.390.1", "0.40.0", "1.39.0"];
-
-test.each(wrongVersions.slice(0, rounds(2, wrongVersions.length)))(
-  "the engine's version %s is refused",
-  async (version) => {
-    const { code, stdout, stderr } = await alone(engine(version, "")).migrate("up", "--json");
-    expect(stdout).toContain('"ERR_ENGINE_VERSION"');
-    const says = `@lancedb/lancedb ${version} is installed in `;
-    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
-    expect(stderr).toContain("lance-migrate works with 0.39; run: npm install @lancedb/lancedb@0.39");
-  },
-);
-
 test("an engine without its native part is reported as such", async () => {
   const broken = engine("0.39.1", `throw new Error("Cannot find native binding. npm has a bug");`);
   const { code, stdout, stderr } = await alone({ ...broken, ...arrow }).migrate("up", "--json");

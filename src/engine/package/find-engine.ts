@@ -7,9 +7,9 @@ import { enginePackage } from "./engine-package.ts";
 import { findPackage, installCommand, projectFolder } from "./installed-packages.ts";
 import { packageManagerOf } from "./package-manager.ts";
 
-/** The minor version that the tests run on. Others may lack undocumented files that are used, or word errors differently. */
-const supported = "0.39";
-const wanted = `${enginePackage}@${supported}`;
+/** The versions with which all tests pass. On others, probes run first (src/engine/probes). */
+const tested: ReadonlySet<string> = new Set(["0.39.0"]);
+const wanted = `${enginePackage}@0.39`;
 /** A peer dependency of the engine. Unlike other package managers, Yarn does not install it by itself. */
 const wantedPeer = "apache-arrow@18.1.0";
 const peer = wantedPeer.split("@")[0]!;
@@ -21,16 +21,29 @@ interface Installed {
 
 let engine: Installed | undefined;
 
-/** The path of its main module. Throws ERR_ENGINE_MISSING, ERR_ENGINE_VERSION. */
+/** The path of its main module. Throws ERR_ENGINE_MISSING. */
 export function findEngine(): string {
-  engine ??= supportedEngine();
+  engine ??= installedEngine();
   return engine.main;
 }
 
 /** Throws as `findEngine` does. */
 export function engineVersion(): string {
-  engine ??= supportedEngine();
+  engine ??= installedEngine();
   return engine.version;
+}
+
+/** Whether this release was tested with it. Throws as `findEngine` does. */
+export function isTested(): boolean {
+  return tested.has(engineVersion());
+}
+
+/** The error about an engine that can't be used. `unmet`: the assumption that does not hold, in words. */
+export function unfitEngine(unmet: string): MigrateError {
+  const { version, main } = engine!;
+  const folder = dirname(dirname(main));
+  const install = installCommand(enginePackages());
+  return new MigrateError("ERR_ENGINE_VERSION", { package: enginePackage, version, folder, unmet, install });
 }
 
 /** The packages to install before tables in a folder or an object store can be opened. */
@@ -49,21 +62,13 @@ function hasPeer({ main }: Installed): boolean {
   return findPackage(peer, main) !== undefined;
 }
 
-function supportedEngine(): Installed {
-  const install = () => installCommand(enginePackages());
+function installedEngine(): Installed {
   const found = installed();
-  const [first] = found;
-  if (first === undefined) throw new MigrateError("ERR_ENGINE_MISSING", { package: enginePackage, install: install() });
-  const fitting = found.find(({ version }) => version.startsWith(`${supported}.`));
-  if (fitting !== undefined) return fitting;
-  const { version, main } = first;
-  const folder = dirname(dirname(main));
-  throw new MigrateError("ERR_ENGINE_VERSION", {
+  const first = found.find(({ version }) => tested.has(version)) ?? found[0];
+  if (first !== undefined) return first;
+  throw new MigrateError("ERR_ENGINE_MISSING", {
     package: enginePackage,
-    version,
-    folder,
-    supported,
-    install: install(),
+    install: installCommand(enginePackages()),
   });
 }
 

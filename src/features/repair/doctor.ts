@@ -5,13 +5,14 @@ import { foldLedger } from "../../ledger/state/fold.ts";
 import { takeLease } from "../../ledger/lease/lease.ts";
 import { systemClock, type Clock } from "../../time/clock.ts";
 import { clientsOf, formatWords, type TableFormat } from "../../schema/table-format.ts";
+import type { TargetCheck } from "../../targets/contract/target-check.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { checkTarget, newToken, type Note, type TargetCheck } from "../../run/check/check-target.ts";
+import { checkTarget, newToken, type Note } from "../../run/check/check-target.ts";
 import type { Deferral } from "../../run/deferral-text.ts";
 import { listDeferred } from "../../run/deferred/find-deferred.ts";
 import { computingOf, runContext, type MigratorOptions } from "../../run/run-context.ts";
 
-export type { TargetCheck } from "../../run/check/check-target.ts";
+export type { TargetCheck } from "../../targets/contract/target-check.ts";
 
 interface DoctorResult {
   readonly findings: readonly TargetCheck[];
@@ -36,6 +37,8 @@ export async function doctor(
     findings.push(finding);
     tell(finding);
   };
+  for (const { what, found, detail, needed } of (await target.assumptions?.()) ?? []) note(what, found, detail, needed);
+  if (findings.some(({ found, needed }) => needed && !found)) return { findings, fit: false, leftBehind: [] };
   const tables = await target.listTables();
   note("lists its tables", true, `there are ${tables.length}`);
   const damaged = target.damaged === undefined ? await damagedTable(target, tables) : target.damaged();

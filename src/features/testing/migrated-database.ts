@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text, wholeNumber, yesOrNo, type Shape } from "../../checks/check.ts";
 import { up } from "../../commands/up.ts";
+import { userFolder } from "../../engine/folder/user-folder.ts";
 import { engineVersion } from "../../engine/package/find-engine.ts";
 import { thisRunner, type MigratorOptions } from "../../run/run-context.ts";
 import type { LanceTarget } from "../../targets/index.ts";
@@ -42,7 +43,7 @@ export async function migratedDatabase(
 async function fill(uri: string, wanted: MigratedDatabaseOptions, features: readonly SessionFeature[]): Promise<void> {
   const project = await openProject(wanted, features);
   const settings = settingsOf(project, wanted);
-  const home = wanted.cache === false ? undefined : templatesFolder();
+  const home = wanted.cache === false ? undefined : userFolder("templates");
   const computing = computingIn(features);
   const fillIn = async (folder: string) => await migrate(project, settings, { uri: folder, to: wanted.to, computing });
   if (home === undefined) return await fillIn(uri);
@@ -95,16 +96,6 @@ function templateName({ config, folder }: Project, settings: object, to: number 
     if (statSync(path).isFile()) add(name, readFileSync(path));
   }
   return hash.digest("hex").slice(0, 32);
-}
-
-/** The folder of the templates of this user; undefined if another user has taken its place. */
-function templatesFolder(): string | undefined {
-  // A container may run as a user that has no name. Windows has no numbers, and a temporary folder for each user.
-  const uid = process.getuid?.() ?? -1;
-  const folder = join(tmpdir(), `lance-migrate-templates-${uid}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const found = lstatSync(folder);
-  return found.isDirectory() && (uid === -1 || found.uid === uid) ? folder : undefined;
 }
 
 /** Templates that this process is making. */

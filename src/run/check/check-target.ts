@@ -14,17 +14,9 @@ import { clientsOf, formatWords } from "../../schema/table-format.ts";
 import { differences, type Table } from "../../schema/table.ts";
 import { patience, retry } from "../../targets/contract/retry.ts";
 import type { Target } from "../../targets/contract/target.ts";
+import type { TargetCheck } from "../../targets/contract/target-check.ts";
 import { systemClock, type Clock } from "../../time/clock.ts";
 import { hasColumns } from "./probe-columns.ts";
-
-export interface TargetCheck {
-  readonly what: string;
-  readonly found: boolean;
-  /** Whether `migrate up` relies on it. */
-  readonly needed: boolean;
-  /** What the target answered, or what follows from the finding. */
-  readonly detail?: string | undefined;
-}
 
 /** Adds a finding. `needed` is true by default. */
 export type Note = (what: string, found: boolean, detail?: string, needed?: boolean) => void;

@@ -16,6 +16,7 @@ import type { Column } from "../../schema/data-type.ts";
 import type { NewTables, TableFormat } from "../../schema/table-format.ts";
 import type { Table } from "../../schema/table.ts";
 import type { LedgerStore } from "./ledger-store.ts";
+import type { TargetCheck } from "./target-check.ts";
 import type { RowAccess, WantedValues } from "./row-access.ts";
 import type { Versions } from "./versions.ts";
 
@@ -86,6 +87,8 @@ export interface Target {
   readonly capabilities: Capabilities;
   /** Set if what it does is known only from a document: then it is checked before its ledger is made. */
   readonly isUnproven?: boolean | undefined;
+  /** Whether what it assumes of the code behind it holds. Absent if it assumes nothing but what can be checked on tables. */
+  readonly assumptions?: (() => Promise<readonly TargetCheck[]>) | undefined;
   /** The names of all tables. */
   listTables(): Promise<readonly string[]>;
   /** The current table of that name, with its indexes if requested; undefined if there is none. */

@@ -10,6 +10,7 @@ import {
   type NativeDatabase,
   type NativeTable,
 } from "../../engine/engine.ts";
+import { engineLimits } from "../../engine/probes/engine-limits.ts";
 import { damagedFile, mayBeDamage } from "../../engine/folder/damaged-file.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 import { damagedManifest, mayBeEmptyObject } from "../../engine/problem/empty-object.ts";
@@ -24,11 +25,15 @@ export type Store = ReturnType<typeof openStore>;
 /** `target`: its name. `answerSeconds`: how long a call that only reads may take in an object store. */
 export function openStore(location: DatabaseLocation, target: string, answerSeconds: number) {
   const { folder, uri } = location;
+  const connectFit = async (readConsistencyInterval?: number) => {
+    await engineLimits();
+    return await connectNatively(location, readConsistencyInterval);
+  };
   // Without a read consistency interval, a handle stays at the version that it opened, and the engine refuses to alter
   // a table whose columns have changed since. With one, it would refresh itself and act on a table never described.
-  const tables = lazyConnection(location, () => connectNatively(location));
+  const tables = lazyConnection(location, () => connectFit());
   // With an interval of 0, a handle sees at once what other processes commit.
-  const records = lazyConnection(location, () => connectNatively(location, 0));
+  const records = lazyConnection(location, () => connectFit(0));
   let ledger: string | undefined;
 
   /** The error about a damaged file of these tables, or of any; undefined if none is found. */
@@ -91,7 +96,7 @@ export function openStore(location: DatabaseLocation, target: string, answerSeco
   // The engine creates the folder and reports what is wrong with it. Node's recursive mkdir never ends under /proc.
   const makeFolder = () =>
     reaching(async () => {
-      if (folder !== undefined && !existsSync(folder)) (await connectNatively(location)).close();
+      if (folder !== undefined && !existsSync(folder)) (await connectFit()).close();
     });
   // Removes what a killed run has left of dropped tables. Awaited only in `close`, because it may be large.
   let cleaning: Promise<void> | undefined;

@@ -165,7 +165,7 @@ export const errorCases: Readonly<Record<ErrorCode, Case | Elsewhere>> = {
   ERR_OUTPUT: { test: "e2e/processes.test.ts", why: "its output is a device that is full" },
   ERR_LISTENER: { test: "e2e/program.test.ts", why: "only programs give a function for events" },
   ERR_ENGINE_MISSING: { test: "e2e/missing-packages.test.ts", why: "it needs another installation" },
-  ERR_ENGINE_VERSION: { test: "e2e/missing-packages.test.ts", why: "it needs another installation" },
+  ERR_ENGINE_VERSION: { test: "e2e/engines.test.ts", why: "it needs another installation" },
   ERR_ENGINE_UNLOADABLE: { test: "e2e/missing-packages.test.ts", why: "it needs another installation" },
   ERR_PACKAGES_MISSING: { test: "e2e/missing-packages.test.ts", why: "it needs another installation" },
 };

@@ -2,6 +2,7 @@
 import { createTable, leftoverIn, renameTable } from "../../../engine/create-table.ts";
 import { dropTable } from "../../../engine/drop-table.ts";
 import { connect, createFilledTable, openTable, type Connection, type EngineTable } from "../../../engine/engine.ts";
+import { engineLimits } from "../../../engine/probes/engine-limits.ts";
 import { isConflict } from "../../../engine/problem/engine-problem.ts";
 import { tableNamesIn } from "../../../engine/folder/list-tables.ts";
 import type { CallOutcome } from "../../../targets/contract/target.ts";
@@ -36,6 +37,7 @@ const longestTime = 20_000;
 
 /** The engine would create the folder if it were missing: see data-folder.ts. */
 export async function openTables(folder: string, cacheBytes?: number): Promise<ServedTables> {
+  await engineLimits();
   const db = await connect({ uri: folder, cacheBytes });
 
   const open = async (name: string) => {
