@@ -233,6 +233,50 @@ test.each([
   ]);
 });
 
+test.each([
+  ["create_index", { column: "value", index_type: "FTS", base_tokenizer: "Version not found error: version 9" }],
+  ["create_index", { column: "value", index_type: "FTS", base_tokenizer: "No field named x" }],
+  ["create_index", { column: "value", index_type: "FTS", base_tokenizer: "LanceError(IO): disk" }],
+  ["count_rows", { predicate: "cast(concat(value, 'Permission denied (os error 13)') as int) = 1" }],
+  ["delete", { predicate: "cast(concat(value, 'Permission denied (os error 13)') as int) = 1" }],
+])(
+  "nor does one that the engine repeats without quotes, or beside one that holds a quote: %s %j",
+  async (action, body) => {
+    await served.local.createTable("texts", [{ value: "it's" }]);
+    const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+    const url = `${served.service.url}/v1/table/texts/${action}`;
+    const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { code: 13 }]);
+  },
+);
+
+test("nor does the name of a column", async () => {
+  await served.local.createTable("texts", [{ value: 1, vector: [1, 2] }]);
+  const named = (vectorColumn: string) => {
+    const body = JSON.stringify({ vector: [1, 2], k: 1, vector_column: vectorColumn });
+    return ask("table/texts/query", body, "application/json");
+  };
+  for (const name of [
+    "missing",
+    "Version not found error: version 9 does not exist",
+    "index not found",
+    "LanceError(IO)",
+  ])
+    expect(await named(name)).toEqual([400, expect.stringContaining(name)]);
+});
+
+test.each([
+  ["count_rows", '{"__proto__":{"predicate":"false"}}'],
+  ["add_columns", '{"__proto__":true,"new_columns":[{"name":"fresh","expression":"1"}]}'],
+  ["alter_columns", '{"alterations":[{"path":"id","data_type":{"\\u005f_proto__":1,"type":"int64"}}]}'],
+  ["query", '{"vector":[],"k":1,"columns":{"__proto__":"id"}}'],
+])("a field of the name __proto__ is refused and not ignored: %s %s", async (action, body) => {
+  expect(await ask(`table/t/${action}`, body, "application/json")).toEqual([
+    400,
+    'no field or name may be "__proto__"',
+  ]);
+});
+
 test("a table whose columns clients can't read is not created", async () => {
   const { Field, Int32, Map_, Struct, Table, tableToIPC, Utf8, vectorFromArray } = arrowOfClient;
   const entry = new Struct([new Field("keys", new Utf8(), false), new Field("values", new Int32(), true)]);

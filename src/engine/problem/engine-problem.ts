@@ -21,16 +21,38 @@ export function isUnreadable(thrown: unknown): boolean {
 }
 
 /**
- * A conflict, behind the parts of the engine that have passed it on. Not any text that names one: the engine's messages
- * repeat values and SQL. The engine retries by itself; it reports the first pattern (without "Retryable") and the last one
- * after other commits came first at every try.
+ * A part of the engine that has passed an error on. What follows these parts is the kind of the error; texts further
+ * behind repeat names, values and SQL, which may look like any kind.
+ */
+const passedOn =
+  /^(Failed to [a-z ]+|lance error|LanceError\(\w+\)|GenericFailure|Wrapped error|External error|External|Query Execution error|Execution error|Arrow error|Generic N\/A error)[:,] /i;
+
+/** The parts that have passed an error on, and what they have passed on. */
+function partsOf(thrown: unknown): readonly [passed: string, text: string] {
+  const message = isError(thrown) ? thrown.message : String(thrown);
+  let text = message;
+  for (let part = passedOn.exec(text); part !== null; part = passedOn.exec(text)) text = text.slice(part[0].length);
+  return [message.slice(0, message.length - text.length), text];
+}
+
+/**
+ * The engine retries after a conflict by itself; it reports the first pattern (without "Retryable") and the last one after
+ * other commits came first at every try.
  */
 const conflict =
-  /^((Failed to [a-z ]+|lance error|LanceError\(\w+\)|GenericFailure|Wrapped error|External error|Execution error|Generic N\/A error)[:,] )*((Retryable commit|Commit) conflict for version \d+|Incompatible transaction|This \w+ transaction was preempted by|Too many concurrent writers)\b/i;
+  /^((Retryable commit|Commit) conflict for version \d+|Incompatible transaction|This \w+ transaction was preempted by|Too many concurrent writers)\b/i;
 
 /** Whether another commit came first. The same call on a fresh handle may succeed. */
 export function isConflict(thrown: unknown): boolean {
-  return conflict.test(isError(thrown) ? thrown.message : String(thrown));
+  return conflict.test(partsOf(thrown)[1]);
+}
+
+/** Whether the engine could not read or write a file. */
+export function isFileFailure(thrown: unknown): boolean {
+  const [passed, text] = partsOf(thrown);
+  return (
+    passed.includes("LanceError(IO)") || /^(Not found: |Permission denied|Io error: |Generic \w+ error: )/i.test(text)
+  );
 }
 
 /** Whether the engine states that what should be created exists. The second text is that of a branch. */

@@ -1,5 +1,5 @@
 /** Turns errors into a status, a code of the namespace protocol and a sentence that reveals nothing internal. */
-import { engineProblem, isConflict, isEngineError } from "../../../engine/problem/engine-problem.ts";
+import { engineProblem, isConflict, isEngineError, isFileFailure } from "../../../engine/problem/engine-problem.ts";
 import { isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
 import { WriteRefused } from "../../../engine/checked-writes.ts";
 
@@ -70,15 +70,20 @@ function fullProblem(thrown: unknown, folder: string): Problem {
   return webProblemOf(thrown);
 }
 
-// Only what is missing in the path gets 404: the official client takes every 404 for a missing table.
+// Only what is missing in the path gets 404: the official client takes every 404 for a missing table. How a text begins
+// decides, since names and values of a request follow.
 const engineProblems: readonly (readonly [RegExp, number, keyof typeof codes])[] = [
   [/^Table '.*' was not found/, 404, "tableNotFound"],
   [/^Table '.*' already exists/, 400, "tableExists"],
-  [/version \S+ does not exist/i, 400, "versionNotFound"],
-  [/^tag .* already exists/, 400, "tagExists"],
-  [/^tag .* does not exist/, 400, "tagNotFound"],
-  [/index not found/i, 404, "indexNotFound"],
-  [/Column .* (does not exist|not found)|No field named|key column|Field .* not found/i, 400, "columnNotFound"],
+  [/^version \S+ does not exist/i, 400, "versionNotFound"],
+  [/^tag \S+ already exists/, 400, "tagExists"],
+  [/^tag \S+ does not exist/, 400, "tagNotFound"],
+  [/^(Lance )?index not found/i, 404, "indexNotFound"],
+  [
+    /^(Column|Field|FTS field) .*(does not exist|not found)|^No field named|^Merge insert key column/i,
+    400,
+    "columnNotFound",
+  ],
 ];
 
 const internal = "the service could not do this; its operator finds more under this request's id";
@@ -89,23 +94,20 @@ const diskFull: Problem = { status: 507, code: codes.internal, error: "the servi
 function isFull(thrown: unknown): boolean {
   return (
     (thrown as { code?: unknown } | null)?.code === "ENOSPC" ||
-    /No space left on device \(os error 28\)/.test(withoutQuoted(String(thrown)))
+    (isFileFailure(thrown) && /No space left on device \(os error 28\)/.test(String(thrown)))
   );
 }
 
 function engineProblemOf(thrown: unknown, folder: string): Problem {
   const error = clean(engineProblem(thrown), folder);
   if (isConflict(thrown)) return { status: 409, code: codes.concurrentModification, error: tooManyChanges };
-  const named = withoutQuoted(error);
-  const known = engineProblems.find(([pattern]) => pattern.test(named));
+  const known = engineProblems.find(([pattern]) => pattern.test(error));
   if (known !== undefined) return { status: known[1], code: codes[known[2]], error };
   if (isFull(thrown)) return diskFull;
-  const whole = withoutQuoted(String(thrown));
   // The engine also reports as a problem of its files what it fails at in SQL.
-  const isOfSql = /caused by a bug in DataFusion/.test(whole);
-  if (!isOfSql && /LanceError\(IO\)|os error|Permission denied|^Not found:/i.test(whole))
-    return { status: 500, code: codes.internal, error: internal };
-  if (isOfSql || /panic|unwrap\(\)|unreachable|assertion failed/i.test(named))
+  const isOfSql = /caused by a bug in DataFusion/.test(withoutQuoted(String(thrown)));
+  if (!isOfSql && isFileFailure(thrown)) return { status: 500, code: codes.internal, error: internal };
+  if (isOfSql || /panic|unwrap\(\)|unreachable|assertion failed/i.test(withoutQuoted(error)))
     return {
       status: 400,
       code: codes.invalidInput,
