@@ -147,6 +147,29 @@ test("a retype before which others' appends come each time is refused in words t
   expect(await (await remote.openTable("t")).countRows("a = 7")).toBe(await table.countRows());
 });
 
+test("values that are appended while a column is retyped stay, and wait for the retype", async () => {
+  const { service, folder, local } = await aService();
+  const column = (ids: readonly number[]) => arrow.vectorFromArray(ids, new arrow.Int32());
+  const rows = (ids: readonly number[]) => new arrow.Table({ id: column(ids), n: column(ids) });
+  const first = Array.from({ length: 200_000 }, (_, id) => id);
+  await local.createTable("t", rows(first));
+  const [retyping, ...appending] = Array.from({ length: 5 }, () => aClient(service.url));
+  let added = first.length;
+  for (let turn = 0; turn < turns; turn++) {
+    const type = turn % 2 === 0 ? "int64" : "int32";
+    const ids = appending.map(() => added++);
+    const answers = await Promise.all([
+      retyping!("/v1/table/t/alter_columns", { alterations: [{ path: "n", data_type: { type } }] }),
+      ...appending.map((send, place) => send("/v1/table/t/insert", arrow.tableToIPC(rows([ids[place]!]), "stream"))),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const table = await local.openTable("t");
+    expect(await table.countRows()).toBe(added);
+    expect(await table.countRows("n = id")).toBe(added);
+  }
+  expect(await columnsOf(folder, "t")).toHaveLength(2);
+});
+
 test("of eight merges that insert one new key at one instant exactly one inserts it, again and again", async () => {
   const { service, folder, remote } = await aService();
   const columns = [new arrow.Field("key", new arrow.Int32(), true), new arrow.Field("racer", new arrow.Int32(), true)];
