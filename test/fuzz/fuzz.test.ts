@@ -4,8 +4,8 @@ import { rounds } from "../support/rounds.ts";
 import { figures, fuzz } from "./fuzz.ts";
 
 test("whatever the service is sent, it answers, stays up and touches nothing outside its folder", async () => {
-  const report = await fuzz({ seed: 21, requests: rounds(200, 3_000) });
+  const report = await fuzz({ seed: 21, requests: rounds(400, 3_000) });
   console.log(figures(report).join("\n"));
   expect(report.problems).toEqual([]);
-  expect(report.requests).toBe(rounds(200, 3_000));
+  expect(report.requests).toBeGreaterThanOrEqual(rounds(400, 3_000));
 });

@@ -2,19 +2,21 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chanceOf } from "../simulate/seeded-random.ts";
+import { chanceOf, type Chance } from "../simulate/seeded-random.ts";
 import { treeOf } from "../support/files.ts";
 import { answerProblem, dumpIn } from "./check-answer.ts";
 import { drawRequest, type DrawnRequest } from "./draw/requests.ts";
 import { send, type Outcome } from "./send.ts";
-import { aClient, keepShadow, makePlace, renewTables } from "./tables.ts";
+import { aClient, keepShadow, lancedb, makeLarge, makePlace, renewTables } from "./tables.ts";
+import { leftOf } from "./watch/left-behind.ts";
 import { startServe, type Serving } from "./watch/start-serve.ts";
 import { watchService, type Watched } from "./watch/watch-service.ts";
+import { visit } from "./visits/visit.ts";
 
 export interface FuzzOptions {
   readonly seed: number;
   readonly requests: number;
-  /** The number of the first request: one request can be sent again alone. */
+  /** The number of the first draw, which is a request or a visit: one can be sent again alone. */
   readonly first?: number;
   readonly connections?: number;
   /** Called now and then. */
@@ -23,6 +25,8 @@ export interface FuzzOptions {
 
 export interface FuzzReport extends Watched {
   requests: number;
+  /** How many visits there were, of several requests each. */
+  visits: number;
   seconds: number;
   readonly byStatus: ReadonlyMap<string, number>;
   /** Routes that answered at least one request with success. */
@@ -47,6 +51,8 @@ const besides = 400;
 const mostProblems = 40;
 /** Requests after which the tables are created again. */
 const renewAfter = 400;
+/** How many of the draws are a visit: about half of all requests belong to one. */
+const visitShare = 0.06;
 
 const flags = Object.entries({
   workers: 4,
@@ -54,6 +60,8 @@ const flags = Object.entries({
   "body-limit": bodyLimit,
   "request-timeout": 10,
   "work-timeout": 10,
+  // Longer than a visit, whose versions are compared.
+  "index-after": 60,
 }).map(([name, value]) => `--${name}=${value}`);
 
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
@@ -71,6 +79,7 @@ async function fuzzIn(home: string, options: FuzzOptions): Promise<FuzzReport> {
   const serving = await startServe(place.folder, apiKey, flags);
   const client = aClient(serving.port, apiKey);
   const shadow = await keepShadow(client);
+  await makeLarge(client);
   await renewTables(client);
   const atWork = new Map<number, string>();
   const slow: string[] = [];
@@ -92,6 +101,7 @@ async function fuzzIn(home: string, options: FuzzOptions): Promise<FuzzReport> {
   if (isUp) problems.push(...(await shadow.stop()));
   else problems.push("the service ended");
   report.shadowRows = shadow.rows();
+  if (isUp) problems.push(...(await leftOf(serving.port, place.folder)));
   const code = isUp ? await serving.stop() : 0;
   if (code !== 0) problems.push(`the service ended with ${code}`);
   problems.push(...problemsOf(report, serving));
@@ -120,6 +130,7 @@ async function sendAll(
   const unlogged = new Map<string, string>();
   const report: FuzzReport = Object.assign(watched, {
     requests: 0,
+    visits: 0,
     seconds: 0,
     byStatus,
     succeeded,
@@ -129,15 +140,35 @@ async function sendAll(
     problems,
   });
   let next = first;
+  const counted = (status: string) => {
+    report.requests++;
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+  };
+  const visitOne = async (number: number, chance: Chance) => {
+    report.visits++;
+    // One for each visit, because it caches what it has read.
+    const engine = await lancedb.connect(place.folder, { readConsistencyInterval: 0 });
+    await visit({
+      port: serving.port,
+      apiKey,
+      folder: place.folder,
+      engine,
+      chance,
+      name: `visit-${number}`,
+      sent: counted,
+      report: (problem) => problems.push(`${number} (${report.requests} requests so far): ${problem}`),
+    });
+    engine.close();
+  };
   const sendOne = async (number: number) => {
     const chance = chanceOf((seed * 1_000_003 + number) | 0);
+    if (chance.happens(visitShare)) return await visitOne(number, chance);
     const request = drawRequest(chance, apiKey);
     atWork.set(number, `${number} ${request.method} ${request.path.slice(0, 60)} ${request.body.length} bytes`);
     const outcome = await send(serving.port, request, chance);
     atWork.delete(number);
-    report.requests++;
     const status = statusOf(outcome);
-    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+    counted(status);
     const words = `${number}: ${request.method} ${request.path.slice(0, 200)} (${request.sending}), ${status}`;
     if (typeof outcome === "object") {
       if (outcome.status === 200) succeeded.add(request.route);
@@ -147,11 +178,11 @@ async function sendAll(
     if (problem !== undefined) problems.push(`${words}: ${problem}`);
   };
   const connection = async () => {
-    while (next < first + requests && problems.length < mostProblems && !serving.hasEnded()) {
+    while (report.requests < requests && problems.length < mostProblems && !serving.hasEnded()) {
       const number = next++;
       await sendOne(number);
       if ((number + 1) % renewAfter === 0) await renew();
-      if ((number + 1) % 1_000 === 0) tell?.({ ...report, seconds: (performance.now() - started) / 1_000 });
+      if ((number + 1) % 500 === 0) tell?.({ ...report, seconds: (performance.now() - started) / 1_000 });
     }
   };
   await Promise.all(Array.from({ length: connections }, connection));
@@ -191,7 +222,7 @@ export function figures(report: FuzzReport): readonly string[] {
   return [
     `${report.requests} requests in ${Math.round(report.seconds)} s; ${list(report.byStatus).join(", ")}`,
     `worst answer of /healthz ${Math.round(report.worstHealth)} ms, ${Math.round(report.worstOwnHealth)} ms without waiting for a processor; memory of the service ${megabytes(report.serviceMemory)}, of a worker ${megabytes(report.workerMemory)}`,
-    `${report.succeeded.size} routes have succeeded; ${report.shadowRows} rows of the shadow table are complete`,
+    `${report.visits} visits; ${report.succeeded.size} routes have succeeded; ${report.shadowRows} rows of the shadow table are complete`,
     ...report.slow.map((line) => `/healthz took ${line}`),
     ...list(report.causes).map((line) => `500, ${line}`),
   ];

@@ -1,13 +1,13 @@
 /**
  * `npm run check fuzz -- --requests N --seed S` sends N drawn requests to the built `migrate serve` and ends with 1 when it finds
- * something. `--first F --requests 1` sends request F of a seed again, alone.
+ * something. `--first F --requests 1` sends draw F of a seed again, alone: a request, or a visit of several.
  */
 import { parseArgs } from "node:util";
 import { figures, fuzz } from "./fuzz.ts";
 
 const { values } = parseArgs({
   options: {
-    requests: { type: "string", default: "100000" },
+    requests: { type: "string", default: "200000" },
     seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 20)) },
     first: { type: "string", default: "0" },
     connections: { type: "string", default: "6" },

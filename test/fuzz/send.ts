@@ -9,6 +9,8 @@ export interface Answer {
   /** With names in small letters. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** Of the whole answer, in bytes. */
+  readonly length: number;
 }
 
 /** The answer; a text that says what is wrong if it is none; undefined if there was none. */
@@ -118,7 +120,7 @@ function garbage(request: DrawnRequest, chance: Chance): Buffer {
 }
 
 /** The first final answer in what was received. */
-function parseAnswer(bytes: Buffer, method: string, isClosed: boolean): Answer | string {
+export function parseAnswer(bytes: Buffer, method: string, isClosed: boolean): Answer | string {
   const end = bytes.indexOf("\r\n\r\n");
   if (end < 0) return `no end of the head: ${JSON.stringify(bytes.toString("latin1", 0, 200))}`;
   const [first = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
@@ -126,30 +128,32 @@ function parseAnswer(bytes: Buffer, method: string, isClosed: boolean): Answer |
   if (!Number.isInteger(status)) return `no status: ${JSON.stringify(first.slice(0, 200))}`;
   const rest = bytes.subarray(end + 4);
   if (status < 200) return rest.length === 0 ? "only an interim answer" : parseAnswer(rest, method, isClosed);
+  const complete = (body: Buffer, used: number): Answer => ({ status, headers, body, length: end + 4 + used });
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const parts = /^([\w-]+): ?(.*)$/.exec(line);
     if (parts === null) return `no header: ${JSON.stringify(line.slice(0, 200))}`;
     headers[parts[1]!.toLowerCase()] = parts[2]!;
   }
-  if (method === "HEAD") return { status, headers, body: Buffer.alloc(0) };
+  if (method === "HEAD") return complete(Buffer.alloc(0), 0);
   if (headers["transfer-encoding"] === "chunked") {
-    const body = unchunked(rest);
-    return body === undefined ? "the last chunk is missing" : { status, headers, body };
+    const { body, used } = unchunked(rest) ?? {};
+    return body === undefined ? "the last chunk is missing" : complete(body, used!);
   }
   if (headers["content-length"] === undefined && !isClosed) return "the body ends with the connection";
   const length = Number(headers["content-length"] ?? rest.length);
   if (rest.length < length) return `${rest.length} of ${length} bytes of the body`;
-  return { status, headers, body: rest.subarray(0, length) };
+  return complete(rest.subarray(0, length), length);
 }
 
-function unchunked(bytes: Buffer): Buffer | undefined {
+function unchunked(bytes: Buffer): { readonly body: Buffer; readonly used: number } | undefined {
   const chunks: Buffer[] = [];
   for (let at = 0; ;) {
     const end = bytes.indexOf("\r\n", at);
     if (end < 0) return undefined;
     const length = Number.parseInt(bytes.toString("latin1", at, end), 16);
-    if (length === 0) return Buffer.concat(chunks);
+    if (length === 0 && bytes.length < end + 4) return undefined;
+    if (length === 0) return { body: Buffer.concat(chunks), used: end + 4 };
     at = end + 2 + length + 2;
     if (!(at <= bytes.length)) return undefined;
     chunks.push(bytes.subarray(end + 2, end + 2 + length));

@@ -4,10 +4,11 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { jsonType, streamType } from "../../src/wire/content-types.ts";
+import { send } from "../service/raw.ts";
 import { shapes, streamOf } from "./draw/arrow-bodies.ts";
 import { fuzzedTables } from "./draw/texts.ts";
 
-const lancedb = createRequire(import.meta.url)("@lancedb/lancedb") as typeof import("@lancedb/lancedb");
+export const lancedb = createRequire(import.meta.url)("@lancedb/lancedb") as typeof import("@lancedb/lancedb");
 
 export interface Place {
   readonly folder: string;
@@ -42,12 +43,12 @@ export function aClient(port: number, apiKey: string): Client {
   return {
     async post(path, body) {
       const isArrow = Buffer.isBuffer(body);
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-        method: "POST",
+      const { status, body: answer } = await send(`http://127.0.0.1:${port}`, {
+        path,
         headers: { "x-api-key": apiKey, "content-type": isArrow ? streamType : jsonType },
-        body: isArrow ? new Uint8Array(body) : JSON.stringify(body),
+        body: isArrow ? body : JSON.stringify(body),
       });
-      return { status: answer.status, text: await answer.text() };
+      return { status, text: answer.toString() };
     },
   };
 }
@@ -61,6 +62,12 @@ export async function renewTables({ post }: Client): Promise<void> {
   await post("/v1/table/indexed/create_index", { column: "id", index_type: "BTREE" });
   await post("/v1/table/indexed/create_index", { column: "title", index_type: "FTS" });
   await post("/v1/table/tagged/tags/create", { tag: "one", version: 1 });
+}
+
+/** A table of some megabytes, for answers that nobody reads to their end. */
+export async function makeLarge({ post }: Client): Promise<void> {
+  const { status, text } = await post("/v1/table/large/create", streamOf(["id", "title", "vector", "tags"], 0, 20_000));
+  if (status !== 200) throw new Error(`no table: ${text}`);
 }
 
 const quietRows = 50;

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { Chance } from "../../simulate/seeded-random.ts";
 
 type Arrow = typeof import("apache-arrow");
-const arrow = createRequire(import.meta.url)("apache-arrow") as Arrow;
+export const arrow = createRequire(import.meta.url)("apache-arrow") as Arrow;
 
 const { Field, FixedSizeList, Float32, Float64, Int32, List, Struct, Utf8 } = arrow;
 
