@@ -35,7 +35,7 @@ export interface Ordering {
 
 export interface Nearest {
   readonly vectors: readonly (readonly number[])[];
-  /** What the client is given: a list of numbers, or an array of this type. */
+  /** What the client is given: a list of numbers, or an array of this type (of float64, for Python alone). */
   readonly type?: "float64" | "uint8" | undefined;
   readonly column?: string | undefined;
   readonly distanceType?: string | undefined;
