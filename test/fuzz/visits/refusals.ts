@@ -121,7 +121,7 @@ export function drawRefusal(chance: Chance, table: OwnTable): Message & { readon
     () => ({ path: `${at("create")}?mode=create`, body: stream() }),
     () => ({ path: `${at("merge_insert")}?on=id&${chance.pick(foreign)}=true`.replace("ｋ", "k"), body: stream() }),
     () => ({
-      path: `${at("merge_insert")}?on=${chance.pick(["constructor", "__proto__", "missing"])}&when_not_matched_insert_all=true`,
+      path: `${at("merge_insert")}?on=${chance.pick(["valueOf", "isPrototypeOf", "missing"])}&when_not_matched_insert_all=true`,
       body: stream(),
     }),
     () => ({ path: at("insert"), body: gzipSync(stream()), headers: [["content-encoding", "gzip"]] }),

@@ -23,7 +23,7 @@ export interface Scene {
 }
 
 /** What leaves open whether a request was carried out, or states that it was not begun: the machine is busy. */
-const isUnsure = (status: number) => [409, 503, 507, 520].includes(status);
+const isUnsure = (status: number) => [503, 520].includes(status);
 
 /** The state of the table is unknown, so that the visit ends. */
 export class Unsure extends Error {}

@@ -78,7 +78,7 @@ const places: readonly Place[] = [
   (word) => ({ action: "update", body: { updates: [[word, "1"]] } }),
   (word) => ({ action: "query", body: { vector: [], k: 3, filter: `title = ${quoted(word)}` } }),
   (word) => ({ action: "query", body: { vector: [], k: 3, columns: [word] } }),
-  (word) => ({ action: "query", body: { vector: [], k: 3, columns: { [word]: "id" } } }),
+  (word) => ({ action: "query", body: { vector: [], k: 3, columns: { [`${word} x`]: "id" } } }),
   (word) => ({ action: "query", body: { vector: [], k: 3, columns: { x: quoted(word) } } }),
   (word) => ({
     action: "query",
