@@ -131,7 +131,7 @@ export function drawRefusal(chance: Chance, table: OwnTable): Message & { readon
       path: at("delete"),
       body: { predicate: chance.pick(["", "id = ", "true; DROP TABLE x", "nothing = 1", "id = 1 AND"]) },
     }),
-    () => ({ path: at("update"), body: { updates: [[chance.pick(["missing", "constructor", "__proto__"]), "1"]] } }),
+    () => ({ path: at("update"), body: { updates: [[chance.pick(["missing", "valueOf", "isPrototypeOf"]), "1"]] } }),
     () => ({
       path: at("alter_columns"),
       body: {
