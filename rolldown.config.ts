@@ -86,10 +86,27 @@ const forUndici: Plugin = {
     return `${code.replaceAll("new WebAssembly.Module(", "compileParser(")}\n${compileParser}`;
   },
   resolveId(source, importer = "") {
-    return /\/undici\/lib\//.test(importer) && Object.hasOwn(littleUsed, source) ? `\0undici:${source}` : undefined;
+    return /\/undici\/lib\//.test(importer) && source.startsWith("node:") ? `\0undici:${source}` : undefined;
   },
   load(id) {
-    return littleUsed[id.replace("\0undici:", "")];
+    const name = /^\0undici:(.*)/.exec(id)?.[1];
+    if (name === undefined) return undefined;
+    // A require would be made from import.meta.url, which is nowhere when a program is bundled as CommonJS.
+    return littleUsed[name] ?? `module.exports = process.getBuiltinModule("${name}");`;
+  },
+};
+
+/**
+ * For require() in Jest, which can't load an ES module: there, Node itself loads it, outside of the realm of the tests. Node
+ * and bundlers take the module itself, by other conditions of package.json's exports.
+ */
+const forJest: Plugin = {
+  name: "for Jest",
+  generateBundle() {
+    for (const name of ["index", "app", "testing"]) {
+      const load = `require("node:vm").runInThisContext("process").getBuiltinModule("node:module").createRequire(__filename)`;
+      this.emitFile({ type: "asset", fileName: `${name}.cjs`, source: `module.exports = ${load}("./${name}.js");\n` });
+    }
   },
 };
 
@@ -139,11 +156,11 @@ export const command = defineConfig({
     worker: "src/features/serve/work/worker.ts",
   },
   platform: "node",
-  plugins: [builtins, unused, forUndici, licences],
+  plugins: [builtins, unused, forUndici, forJest, licences],
   // yargs, zod, undici and apache-arrow are bundled: a run with nothing pending spends much of its time opening their many
   // files (npm run bench run). And a project needs no second apache-arrow beside that of the engine: only bytes pass between
   // the two.
-  external: [/^@lancedb\//, "fastify", /^@fastify\//, "workerpool"],
+  external: [/^@lancedb\//, "workerpool"],
   output: {
     dir: "dist",
     format: "esm",

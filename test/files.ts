@@ -2,7 +2,7 @@
 export const groups: Readonly<Record<string, readonly string[]>> = {
   unit: ["unit", "types", "mutants", "environments"],
   contract: ["contract", "oracle", "docs", "service", "rest", "sequences", "fuzz", "queries", "crowd"],
-  e2e: ["e2e", "container", "stores", "action"],
+  e2e: ["e2e", "container", "stores", "action", "hosts"],
   fault: ["fault", "app", "states", "simulate", "histories"],
 };
 

@@ -1,11 +1,24 @@
 /** Runs code of the user: evaluates migrations, the configuration and the schema, and calls functions of these. */
 import { isError } from "../checks/realm.ts";
 import { fileURLToPath } from "node:url";
+import { compileFunction, constants, runInThisContext } from "node:vm";
 import { firstLine } from "../errors/migrate-error.ts";
 
 /** Imports a module. */
 export async function evaluate(url: string, seconds?: number): Promise<unknown> {
-  return await settled(() => import(url), seconds);
+  return await settled(() => load(url), seconds);
+}
+
+/**
+ * Jest and some pools of Vitest run a program in a realm of its own, whose import() knows no TypeScript, or does not work
+ * at all. There, Node's loader is used, as the command does.
+ */
+async function load(url: string): Promise<unknown> {
+  const isOwnRealm = runInThisContext("Error") === Error;
+  // The comments keep bundlers from replacing it.
+  if (isOwnRealm) return await import(/* webpackIgnore: true */ /* @vite-ignore */ url);
+  const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  return await (compileFunction("return import(url)", ["url"], { importModuleDynamically }) as typeof load)(url);
 }
 
 /** The code of the user that is awaited now: how each gives up. */
@@ -52,6 +65,8 @@ export function importProblem(cause: unknown, url: string): string {
   const code = (cause as { code?: unknown } | null)?.code;
   if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
     return `${problem}; Node only strips types, so leave out enums, namespaces and parameter properties`;
+  if (code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[mc]?ts$/.test(fileURLToPath(url)))
+    return `${problem}; leave out --no-experimental-strip-types, or write it in JavaScript`;
   if (/outside a module|Unexpected token 'export'|exports is not defined/.test(problem))
     return `${problem}; put "type": "module" into its package.json, or name the file .m${fileURLToPath(url).slice(-2)}`;
   if (/does not provide an export named/.test(problem))

@@ -1,15 +1,13 @@
 /** Makes Node look for a package once, and not for each of thousands of migrations that import it. */
-import module, { type ResolveFnOutput } from "node:module";
+import module, { type ModuleHooks, type RegisterHooksOptions, type ResolveFnOutput } from "node:module";
 
 /**
  * Runs code that imports many modules. Meanwhile, the name of a package is resolved once for each folder of modules that
  * import it: Node's own result does not depend on the module.
  */
 export async function resolvingOnce<Result>(code: () => Promise<Result>): Promise<Result> {
-  // Bun has no hooks.
-  if (typeof module.registerHooks !== "function") return await code();
   const known = new Map<string, ResolveFnOutput>();
-  const hooks = module.registerHooks({
+  const hooks = registered({
     resolve(specifier, context, next) {
       const { parentURL, conditions, importAttributes } = context;
       if (parentURL === undefined || !isPackage(specifier)) return next(specifier, context);
@@ -23,7 +21,16 @@ export async function resolvingOnce<Result>(code: () => Promise<Result>): Promis
   try {
     return await code();
   } finally {
-    hooks.deregister();
+    hooks?.deregister();
+  }
+}
+
+/** Undefined where modules have no hooks, as in Bun, or refuse them, as in Jest. */
+function registered(hooks: RegisterHooksOptions): ModuleHooks | undefined {
+  try {
+    return module.registerHooks(hooks);
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,10 +1,10 @@
 /** Finds the package @lancedb/lancedb: the project's own, else the one beside this tool. */
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { enginePackage } from "./engine-package.ts";
 import { findPackage, installCommand, projectFolder } from "./installed-packages.ts";
+import { ownModule, requireHere } from "./own-module.ts";
 import { packageManagerOf } from "./package-manager.ts";
 
 /** The versions with which all tests pass. On others, probes run first (src/engine/probes). */
@@ -73,7 +73,7 @@ function installedEngine(): Installed {
 }
 
 function installed(): readonly Installed[] {
-  return [join(projectFolder(), "package.json"), import.meta.url].flatMap(engineFrom);
+  return [join(projectFolder(), "package.json"), ownModule].flatMap(engineFrom);
 }
 
 function engineFrom(from: string): readonly Installed[] {
@@ -87,7 +87,7 @@ function engineFrom(from: string): readonly Installed[] {
 /** Loads a module of the package by its path. Throws ERR_ENGINE_UNLOADABLE, ERR_PACKAGES_MISSING. */
 export function loadFromEngine(path: string): unknown {
   try {
-    return createRequire(import.meta.url)(path);
+    return requireHere(path);
   } catch (cause) {
     if (!hasPeer(engine!)) {
       const missing = { use: enginePackage, packages: [peer], install: installCommand([wantedPeer]) };

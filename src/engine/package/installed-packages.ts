@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
+import { ownModule } from "./own-module.ts";
 import { packageManagerOf } from "./package-manager.ts";
 
 /** The folder of the project, in which its packages are looked for. */
@@ -36,7 +37,7 @@ export function requirePackages(use: string, packages: Readonly<Record<string, s
 
 /** Which packages are not installed beside this tool. */
 export function missingOf(packages: Readonly<Record<string, string>>): readonly string[] {
-  return Object.keys(packages).filter((name) => findPackage(name, import.meta.url) === undefined);
+  return Object.keys(packages).filter((name) => findPackage(name, ownModule) === undefined);
 }
 
 /** The command that installs packages, for the project's package manager. */

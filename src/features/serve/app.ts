@@ -4,8 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from "node:http";
-import swagger from "@fastify/swagger";
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { jsonType, streamType } from "../../wire/content-types.ts";
 import { boundConnections, countRefusals } from "./connections.ts";
@@ -14,6 +13,7 @@ import { createGuard, type GuardOptions } from "./authenticate.ts";
 import { createIndexing, type IndexingOptions } from "./indexing.ts";
 import { openApiOptions, pathSchema } from "./openapi.ts";
 import { createOutsiders, errorBody } from "./outsiders.ts";
+import { fastify, fastifySwagger } from "./work/packages.ts";
 import { createServiceLog, pathOf, requestIdOf, type Log } from "./request-log.ts";
 import { checkDataFolder, type DataFolder } from "./tables/data-folder.ts";
 import { codes, invalidInput, refuse } from "./tables/error-answer.ts";
@@ -150,7 +150,7 @@ export async function createApp(options: AppOptions) {
     if (!isOpen(request) && reply.raw.writableFinished) write(request, reply, reply.statusCode);
   });
 
-  await app.register(swagger, openApiOptions);
+  await app.register(fastifySwagger, openApiOptions);
   for (const route of serviceRoutes) addServiceRoute(app, route);
   const locks = createLocks();
   const inTurn = createTurns(options.workers.places);

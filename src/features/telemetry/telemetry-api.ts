@@ -1,8 +1,8 @@
 /** OpenTelemetry's API, if this process has registered an SDK. */
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as OpenTelemetry from "@opentelemetry/api";
 import { findPackage, projectFolder } from "../../engine/package/installed-packages.ts";
+import { ownModule, requireHere } from "../../engine/package/own-module.ts";
 
 export type TelemetryApi = typeof OpenTelemetry;
 
@@ -21,6 +21,6 @@ export function hasTelemetry(): boolean {
 /** Any copy of the API does: they share what is registered. Undefined if there is no SDK, or no copy. */
 export function telemetryApi(): TelemetryApi | undefined {
   if (!hasTelemetry()) return undefined;
-  const path = findPackage(api, join(projectFolder(), "package.json")) ?? findPackage(api, import.meta.url);
-  return path === undefined ? undefined : (createRequire(import.meta.url)(path) as TelemetryApi);
+  const path = findPackage(api, join(projectFolder(), "package.json")) ?? findPackage(api, ownModule);
+  return path === undefined ? undefined : (requireHere(path) as TelemetryApi);
 }

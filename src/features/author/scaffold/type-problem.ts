@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Project as Morph, ts as TypeScript } from "ts-morph";
+import { ownModule } from "../../../engine/package/own-module.ts";
 import { Project, ts } from "./ts-morph.ts";
 
 /** The first TypeScript error in the file, with its line; undefined if there is none. */
@@ -76,7 +77,7 @@ function configOf(from: string, top: string) {
 /** The types of Node that the engine's package brings: a project without a tsconfig.json need not have its own. */
 function typesOfNode(): Pick<TypeScript.CompilerOptions, "types" | "typeRoots"> {
   try {
-    const node = createRequire(import.meta.url).resolve("@types/node/package.json");
+    const node = createRequire(ownModule).resolve("@types/node/package.json");
     return { types: ["node"], typeRoots: [dirname(dirname(node))] };
   } catch {
     return { types: [] };

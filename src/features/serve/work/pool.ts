@@ -6,7 +6,8 @@ import { isError } from "../../../checks/realm.ts";
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import workerpool from "workerpool";
+import type { Pool } from "workerpool";
+import { workerpool } from "./packages.ts";
 import { codes, type Problem } from "../tables/error-answer.ts";
 import { openTables } from "../tables/open-tables.ts";
 import { discard, fileOfBody } from "./body.ts";
@@ -76,7 +77,7 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
 export function startPool(
   { workerMemory, data, bodyLimit, answerLimit }: PoolOptions,
   size: { readonly minWorkers: number; readonly maxWorkers: number },
-): workerpool.Pool {
+): Pool {
   // Everybody on the machine can see arguments, so no other option may be among them.
   const settings: WorkerSettings = { data, bodyLimit, answerLimit, cacheBytes: Math.floor(workerMemory / 16) };
   return workerpool.pool(script, {
@@ -90,7 +91,7 @@ export function startPool(
 }
 
 /** It waits in vain for a worker that has died while it was idle. */
-export async function endPool(pool: workerpool.Pool): Promise<void> {
+export async function endPool(pool: Pool): Promise<void> {
   await Promise.race([pool.terminate(true), sleep(2_000, undefined, { ref: false })]);
 }
 

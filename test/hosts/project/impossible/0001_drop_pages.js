@@ -1,0 +1,3 @@
+import { dropColumn } from "lance-migrate";
+
+export const up = [dropColumn("documents", "pages")];

@@ -1,0 +1,3 @@
+import { defineConfig } from "lance-migrate";
+
+export default defineConfig({ targets: { local: { kind: "lance", uri: process.env["TABLES"] ?? ".lancedb" } } });

@@ -1,0 +1,3 @@
+import { addColumn, int32 } from "lance-migrate";
+
+export const up = [addColumn("documents", "length", int32())];
