@@ -31,6 +31,7 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   fuzz: node("test/fuzz/run.ts"),
   queries: node("test/queries/run.ts"),
   crowd: node("test/crowd/run.ts"),
+  hosts: node("test/hosts/run.ts"),
   // Its tests must draw the same each time.
   mutants: ["env", "--unset=MIGRATE_LONG", ...node("test/mutants/run.ts")],
 };

@@ -17,6 +17,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
     engines: ["test/clients/engines.ts"],
     environment: ["test/environments/run.ts"],
     fuzz: ["test/fuzz/run.ts"],
+    hosts: ["test/hosts/run.ts"],
     lines: ["test/budgets.ts"],
     indexes: ["test/clients/indexes.ts"],
     matrix: ["test/oracle/matrix/run.ts"],
@@ -46,7 +47,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
 };
 
 /** Those that run the built command. */
-const built: ReadonlySet<string> = new Set(["crowd", "engines", "environment", "fuzz", "greedy"]);
+const built: ReadonlySet<string> = new Set(["crowd", "engines", "environment", "fuzz", "greedy", "hosts"]);
 
 if (import.meta.main) run(...process.argv.slice(2));
 

@@ -47,6 +47,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "docs/reference/service-readings.md",
     "docs/reference/methods-javascript.md",
     "docs/reference/methods-python.md",
+    "docs/reference/hosts.md",
     "docs/reference/operations.md",
     "docs/reference/column-types.md",
     "CHANGELOG.md",
