@@ -78,7 +78,7 @@ export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version
   };
   return {
     mostCompared: 1_000_000,
-    contents: place && ((version: number) => contentsOf({ ...place, version })),
+    contents: place && (async (version: number) => contentsOf({ ...place, version })),
     version: async (): Promise<number> => await (await open()).version(),
     list: async () =>
       (await (await open()).listVersions())

@@ -94,6 +94,35 @@ test("a version that a rollback restores is still there after the indexes got ne
   expect(await table.countRows("text = 'gone'")).toBe(0);
 });
 
+test("a table with more rows than are compared can be rolled back after its indexes got new rows", async () => {
+  const folder = temporaryFolder();
+  const db = await lancedb.connect(folder, { readConsistencyInterval: 0 });
+  const numbers = new arrow.Schema(["id", "kind"].map((name) => new arrow.Field(name, new arrow.Int32(), true)));
+  const rows = Array.from({ length: 100_100 }, (_, id) => ({ id, kind: id }));
+  const table = await db.createTable("docs", rows, { schema: numbers });
+  await table.createIndex("kind", { config: Index.btree() });
+  const service = await startCommand(folder, ["--index-after", "0.2"]);
+  onTestFinished(async () => void (await service.close()));
+  onTestFinished(() => db.close());
+  const project = aProject();
+  const target = { kind: "rest", endpoint: service.url, dialect: "namespace" };
+  project.write("migrate.config.ts", `export default { targets: { here: ${JSON.stringify(target)} } };\n`);
+  project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int32(), kind: m.int32() }),`);
+  const migrate = (...args: string[]) => project.migrate(args, { MIGRATE_API_KEY: apiKey });
+  expect(await migrate("baseline")).toMatchObject({ code: 0 });
+  project.migration("0002_kinds.ts", `m.execute("docs", { update: { kind: "0" }, where: "id < 30" }),`);
+  expect(await migrate("up", "--accept", "lossy")).toMatchObject({ code: 0 });
+  const version = await table.version();
+  await expect.poll(async () => (await table.indexStats("kind_idx"))!.numUnindexedRows, { timeout: 60_000 }).toBe(0);
+  expect(await table.version()).toBeGreaterThan(version);
+  expect(await migrate("down")).toMatchObject({ code: 0 });
+  expect(await table.countRows("kind = 0")).toBe(1);
+  // A row that an application has written is found as before.
+  expect(await migrate("up", "--accept", "lossy")).toMatchObject({ code: 0 });
+  await table.delete("id = 99");
+  expect(await migrate("down")).toMatchObject({ code: 4 });
+});
+
 test("changes of a table do not wait for indexes, which get the rows although nobody asks about them", async () => {
   const { service, local, table } = await aTable(["--index-after", "0.1"]);
   for (let round = 0; round < 5; round++) {

@@ -3,6 +3,8 @@ import { isNumber, isObject, isText } from "../../checks/check.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { withExtensions } from "../../schema/reserved-metadata.ts";
 import { parseColumns } from "../../wire/lance/parse-lance-type.ts";
+import type { VersionContents } from "../../targets/contract/versioned-table.ts";
+import { contentsIn } from "../shared/version-properties.ts";
 import type { HttpResponse } from "./http/message.ts";
 
 export interface Page {
@@ -67,6 +69,8 @@ interface Description {
   /** The metadata of the schema, if the service reports it. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
   readonly version: number | undefined;
+  /** What that version holds, if the service states it. */
+  readonly contents: VersionContents | undefined;
   /** Whether types may be incomplete: a namespace server may leave out units, zones and dictionaries. */
   readonly vague: boolean;
 }
@@ -82,7 +86,13 @@ export function parseDescription(answer: HttpResponse): Description | undefined 
   if (!(metadata === undefined || isTexts(metadata))) return undefined;
   // Only the type names of the namespace's document are vague. Lance's have units, and contain string and double.
   const vague = /"type"\s*:\s*"(utf8|large_utf8|timestamp|time32|time64|duration|date32|date64|float(16|32|64))"/i;
-  return { columns, metadata, version, vague: vague.test(answer.body.toString("utf8")) };
+  return {
+    columns,
+    metadata,
+    version,
+    contents: contentsIn(parsed["properties"]),
+    vague: vague.test(answer.body.toString("utf8")),
+  };
 }
 
 /** The table's version after a change. Services answer `{}`, nothing, or `{"version": n}`. */

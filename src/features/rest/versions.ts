@@ -101,6 +101,7 @@ export function versionedTable(client: Client, table: string): VersionedTable {
     },
     list: () => client.ask("versions", table, {}, parseVersions, "list of versions"),
     columns: async (version) => (await described(version)).columns,
+    contents: async (version) => (await described(version)).contents,
     count: (version, filter) => client.count(table, filter, version),
     async *batches(version, columns, filter) {
       const isNames = (all: typeof columns): all is readonly string[] => typeof all[0] === "string";

@@ -129,7 +129,7 @@ async function restoredAs(table: VersionedTable, version: number, after: number)
 
 /** Of two versions with the same columns and equally many files and rows. Throws if that is unknown. */
 async function holdSameRows(table: VersionedTable, version: number, other: number): Promise<boolean> {
-  const [one, two] = [table.contents?.(version), table.contents?.(other)];
+  const [one, two] = [await table.contents?.(version), await table.contents?.(other)];
   if (one !== undefined && two !== undefined) return one.files === two.files && sameIds(one, two, [...one.ids.keys()]);
   const written = await writtenSince(table, version, { until: other });
   if (written !== undefined) return written.added + written.changed + written.removed === 0;

@@ -19,7 +19,7 @@ export interface VersionedTable {
   /** These columns, or expressions with their names, of all rows or of those that match, as Arrow IPC files or streams. */
   batches(version: number, columns: SelectedColumns, filter?: string): AsyncIterable<Buffer>;
   /** Identifies what a version holds, if that is possible without reading rows. */
-  readonly contents?: ((version: number) => VersionContents | undefined) | undefined;
+  readonly contents?: ((version: number) => Promise<VersionContents | undefined>) | undefined;
   /** An Arrow IPC file. */
   rows(version: number, filter: string, columns?: readonly (readonly [name: string, sql: string])[]): Promise<Buffer>;
   restore(version: number): Promise<void>;

@@ -22,11 +22,18 @@ export async function writtenSince(
   const versions = (await table.list()).map((one) => one.version);
   if (!versions.includes(version)) throw new Error(`version ${version} is gone: old versions were cleaned up`);
   const newest = until ?? Math.max(...versions);
-  if (newest === version) return nothing;
+  if (newest === version || (await holdSameFiles(table, version, newest))) return nothing;
   const counted = await byRowIds(table, version, newest);
   const isSure = counted !== undefined && counted.changed + counted.removed > 0;
   if (isSure || (counted !== undefined && (await keptColumns(table, versions, from, newest)))) return counted;
   return await byValues(table, version, newest, mayHaveMore);
+}
+
+/** Whether only what is no row differs, such as indexes and metadata. */
+async function holdSameFiles(table: VersionedTable, version: number, newest: number): Promise<boolean> {
+  const before = await table.contents?.(version);
+  const after = before && (await table.contents?.(newest));
+  return after !== undefined && before!.files === after.files && sameIds(before!, after, commonNames(before!, after));
 }
 
 /**
@@ -106,19 +113,18 @@ async function keptColumns(
   from: number,
   newest: number,
 ): Promise<boolean> {
-  const [first, now] = [table.contents?.(from), table.contents?.(newest)];
-  if (first !== undefined && now !== undefined)
-    return sameIds(
-      first,
-      now,
-      [...first.ids.keys()].filter((name) => now.ids.has(name)),
-    );
+  const [first, now] = [await table.contents?.(from), await table.contents?.(newest)];
+  if (first !== undefined && now !== undefined) return sameIds(first, now, commonNames(first, now));
   const between = versions.filter((version) => version > from && version < newest);
   if (between.length !== newest - from - 1 || between.length > mostVersions || !versions.includes(from)) return false;
   // Two columns that exchange names in one commit exist in every version, so any other schema may hide that.
   const columns = await table.columns(from);
   for (const version of [...between, newest]) if (!sameColumns(columns, await table.columns(version))) return false;
   return true;
+}
+
+function commonNames(one: VersionContents, other: VersionContents): readonly string[] {
+  return [...one.ids.keys()].filter((name) => other.ids.has(name));
 }
 
 export function sameIds(one: VersionContents, other: VersionContents, names: readonly string[]): boolean {

@@ -1,8 +1,10 @@
 /** Routes for whole tables: listing, creating, describing, dropping. */
 import { z } from "zod";
 import { readIpcSchema, type EngineTable } from "../../../engine/engine.ts";
+import { contentsOf } from "../../../engine/manifest/contents.ts";
 import { tableFromIpc } from "../../../wire/arrow/arrow-schema.ts";
 import { toField } from "../../../wire/lance/lance-type.ts";
+import { propertiesOf } from "../../shared/version-properties.ts";
 import { checkNewTable } from "../tables/new-columns.ts";
 import { tableName } from "../tables/table-name.ts";
 import { invalidInput, refuse, tableNotFound } from "../tables/error-answer.ts";
@@ -73,11 +75,14 @@ export const tableRoutes = [
       version: z.int(),
       schema: z.object({ fields: z.array(z.looseObject({})), metadata: z.record(z.string(), z.string()) }),
     }),
-    handler: async (table, { name, body }) => {
+    handler: async (table, { tables: { folder }, name, body }) => {
       await checkOut(table, body);
       const version = await table.version();
       const { columns, metadata } = tableFromIpc(await readIpcSchema(table));
-      return { table: name, namespace: [], version, schema: { fields: columns.map(toField), metadata } };
+      const schema = { fields: columns.map(toField), metadata };
+      // A rollback compares versions by it. Nothing else asks for a version by its number.
+      const contents = body.version === undefined ? undefined : contentsOf({ folder, table: name, version });
+      return { table: name, namespace: [], version, schema, ...(contents && { properties: propertiesOf(contents) }) };
     },
   }),
   route({
