@@ -107,7 +107,10 @@ function engineProblemOf(thrown: unknown, folder: string): Problem {
   // The engine also reports as a problem of its files what it fails at in SQL.
   const isOfSql = /caused by a bug in DataFusion/.test(withoutQuoted(String(thrown)));
   if (!isOfSql && isFileFailure(thrown)) return { status: 500, code: codes.internal, error: internal };
-  if (isOfSql || /panic|unwrap\(\)|unreachable|assertion failed/i.test(withoutQuoted(error)))
+  // A panic of Rust has its own quotes: called `Option::unwrap()` on a `None` value
+  const isPanic =
+    /^called `\w+::\w+\(\)` on /.test(error) || /panic|unreachable|assertion failed/i.test(withoutQuoted(error));
+  if (isOfSql || isPanic)
     return {
       status: 400,
       code: codes.invalidInput,
