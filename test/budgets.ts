@@ -12,9 +12,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
-  "src, core": 39_660,
+  // 1,040 more: probes of engines that the tests have not run on (700), and commands that end well whatever ends them.
+  "src, core": 40_705,
   "src/features/app": 335,
-  "src/features/author": 4_795,
+  "src/features/author": 4_820,
   "src/features/bundle": 285,
   "src/features/completion": 215,
   "src/features/contracts": 1_235,
@@ -23,19 +24,21 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/lint": 915,
   "src/features/markdown": 380,
   "src/features/rehearse": 815,
-  "src/features/repair": 1_695,
+  "src/features/repair": 1_700,
   "src/features/report": 4_035,
-  "src/features/rest": 2_135,
-  // 550 more: full text with its structure, limits of what clients have under way, strict objects at every level.
-  "src/features/serve": 3_855,
-  "src/features/shared": 865,
+  "src/features/rest": 2_150,
+  // 1,050 more: full text with its structure, limits of what clients have under way, strict objects, indexes kept up to date.
+  "src/features/serve": 4_350,
+  "src/features/shared": 890,
   "src/features/telemetry": 290,
-  "src/features/testing": 195,
+  "src/features/testing": 185,
   "src/features/types": 1_310,
-  test: 105_925,
-  "docs, guide, in words": 45_000,
-  // 250 more than before: how a killed run is resumed, and steps of recipes that an engineer who followed them missed.
-  "docs/internals, in words": 24_015,
+  // 6,500 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
+  test: 112_435,
+  // 680 more: indexes that the service keeps up to date, engines that are probed, hosts, two errors. The goal stays.
+  "docs, guide, in words": 45_680,
+  // 730 more than before: how a killed run is resumed, steps of recipes, probes, greedy clients.
+  "docs/internals, in words": 24_495,
 };
 
 /** The lines or words of each part. */

@@ -180,7 +180,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `| connections | ${number(2 * perAddress)}; from one address ${number(perAddress)}, of which ${numberIn(connections, /Math\.min\((\d+), Math\.ceil/)} may wait`,
     `fewer than ${number(2 * perAddress + numberIn(connections, "otherFiles"))} files`,
     `| the head of a request | ${seconds(numberIn(app, "headTimeout"))} seconds |`,
-    `If a table has more than ${number(numberIn("src/features/rest/versions.ts", /mostCompared: ([\d_]+)/))} rows, \`migrate down\``,
+    `merged files of more than ${number(numberIn("src/features/rest/versions.ts", /mostCompared: ([\d_]+)/))} rows`,
   ],
   "docs/internals/simulator.md": [
     `has ${plantedBugs.length} bugs`,

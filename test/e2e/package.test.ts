@@ -120,7 +120,7 @@ describe("the package", () => {
   });
 
   test("stays small", () => {
-    expect(packed.unpackedSize).toBeLessThan(3_900_000);
+    expect(packed.unpackedSize).toBeLessThan(4_000_000);
     const usual =
       /^(dist\/[^/]+\.c?js|dist\/(report|fleet)\.css|dist\/help\.json|dist\/licences\.txt|dist\/types\/(app|index|testing)\.d\.ts|docs\/|action\/|action\.yml$|python\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/;
     expect(paths().filter((path) => !usual.test(path))).toEqual([]);

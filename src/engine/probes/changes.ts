@@ -2,12 +2,11 @@
 import type { Alteration } from "../../actions/model/alteration.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { sameColumns, type Column } from "../../schema/data-type.ts";
-import { rowsToIpcFile } from "../../wire/rows/write-rows.ts";
 import { dropColumns } from "../checked-writes.ts";
 import { alterColumns, nativeTable, type EngineTable } from "../engine.ts";
 import { isConflict } from "../problem/engine-problem.ts";
 import { addNullColumns, mergeRows, updateRows } from "../write-rows.ts";
-import { append, errorOf, id, text, type Probe } from "./probe.ts";
+import { append, errorOf, id, ipcFile, text, type Probe } from "./probe.ts";
 
 export const columnChanges: Probe = {
   name: "column changes",
@@ -19,7 +18,7 @@ export const columnChanges: Probe = {
     const versions = [
       await alterColumns(table, [{ path: "id", type: { kind: "int32" } }]),
       await alterColumns(table, [{ path: "text", rename: "title", nullable: false }]),
-      await addNullColumns(table, rowsToIpcFile([added], [])),
+      await addNullColumns(table, await ipcFile([added], [])),
       await dropColumns(table, ["gone"]),
       (await table.updateFieldMetadata([{ path: "title", metadata: { unit: "word" } }])).version,
     ];
@@ -125,7 +124,7 @@ export const lastValues: Probe = {
   otherwise: "dropping a column would leave a table that can't be read",
   async holds({ create, count }) {
     const table = await create([text], [{ text: "a" }]);
-    await addNullColumns(table, rowsToIpcFile([id], []));
+    await addNullColumns(table, await ipcFile([id], []));
     await errorOf(dropColumns(table, ["text"]));
     return (await count()) === 1;
   },
@@ -152,7 +151,7 @@ export const conditionalMerge: Probe = {
   async holds({ create, count, open }) {
     const table = await create([id, text], [{ id: 1, text: null }]);
     await append(table, [id, text], [{ id: 2, text: null }]);
-    const file = rowsToIpcFile(
+    const file = await ipcFile(
       [id, text],
       [
         { id: 1, text: "a" },

@@ -4,6 +4,7 @@ import type { Probe } from "./probe.ts";
 
 const none: readonly Probe[] = [];
 let found: Promise<readonly Probe[]> | undefined;
+let known = none;
 
 /**
  * The probes that fail, without which some actions are refused. On a version that was not tested, they run once for each
@@ -12,7 +13,13 @@ let found: Promise<readonly Probe[]> | undefined;
 export async function engineLimits(): Promise<readonly Probe[]> {
   if (isTested()) return none;
   found ??= probed();
-  return await found;
+  known = await found;
+  return known;
+}
+
+/** The same as far as they are known: what has read a table or a ledger knows them. */
+export function knownLimits(): readonly Probe[] {
+  return known;
 }
 
 async function probed(): Promise<readonly Probe[]> {

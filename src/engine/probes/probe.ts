@@ -2,7 +2,6 @@
 import type { Action } from "../../actions/model/action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { RowValues } from "../../schema/row-values.ts";
-import { rowsToIpcFile } from "../../wire/rows/write-rows.ts";
 import { createTable } from "../create-table.ts";
 import { connectNatively, packageTable, readColumns, type EngineTable, type NativeDatabase } from "../engine.ts";
 import { addRows } from "../write-rows.ts";
@@ -32,7 +31,7 @@ export async function openScene(folder: string) {
     open,
     /** Creates the table `t` as migrations do. */
     async create(columns: readonly Column[], rows: readonly RowValues[]): Promise<EngineTable> {
-      await createTable({ uri: folder, folder }, "t", rowsToIpcFile(columns, rows));
+      await createTable({ uri: folder, folder }, "t", await ipcFile(columns, rows));
       return await open();
     },
     count: async (filter?: string): Promise<number> => await (await open()).countRows(filter),
@@ -44,8 +43,13 @@ export async function openScene(folder: string) {
 export const id: Column = { name: "id", type: { kind: "int64" }, nullable: true };
 export const text: Column = { name: "text", type: { kind: "utf8" }, nullable: true };
 
+export async function ipcFile(columns: readonly Column[], rows: readonly RowValues[]): Promise<Buffer> {
+  const { rowsToIpcFile } = await import("../../wire/rows/write-rows.ts"); // Arrow is slow to load
+  return rowsToIpcFile(columns, rows);
+}
+
 export async function append(table: EngineTable, columns: readonly Column[], rows: readonly RowValues[]) {
-  return await addRows(table, rowsToIpcFile(columns, rows), "append");
+  return await addRows(table, await ipcFile(columns, rows), "append");
 }
 
 /** The error of a call that must fail; undefined if it succeeds. */

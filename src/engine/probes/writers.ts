@@ -1,9 +1,8 @@
 /** What is assumed of writers that work on one table at the same time. A handle sees no commits since it was opened. */
 import { alterColumns } from "../engine.ts";
-import { rowsToIpcFile } from "../../wire/rows/write-rows.ts";
 import { isConflict } from "../problem/engine-problem.ts";
 import { addNullColumns, mergeRows } from "../write-rows.ts";
-import { append, errorOf, id, text, type Probe } from "./probe.ts";
+import { append, errorOf, id, ipcFile, text, type Probe } from "./probe.ts";
 
 export const oneInsert: Probe = {
   name: "one insert",
@@ -15,9 +14,9 @@ export const oneInsert: Probe = {
     await table.setUnenforcedPrimaryKey(["id"]);
     const handles = await Promise.all(Array.from({ length: 8 }, open));
     const late = await open();
-    const file = (name: string) => rowsToIpcFile([key, text], [{ id: 1, text: name }]);
+    const file = (name: string) => ipcFile([key, text], [{ id: 1, text: name }]);
     const insert = async (handle: typeof late, name: string) =>
-      (await mergeRows(handle, { on: ["id"], insert: true }, file(name))).numInsertedRows;
+      (await mergeRows(handle, { on: ["id"], insert: true }, await file(name))).numInsertedRows;
     const answers = await Promise.all(handles.map((handle, index) => insert(handle, `racer ${index}`)));
     return (await insert(late, "late")) === 0 && answers.toSorted().join("") === "00000001" && (await count()) === 1;
   },
@@ -34,7 +33,7 @@ export const fence: Probe = {
     const errors = [
       await errorOf(alterColumns(rename, [{ path: "text", rename: "name" }])),
       await errorOf(alterColumns(retype, [{ path: "text", type: { kind: "largeUtf8" } }])),
-      await errorOf(addNullColumns(add, rowsToIpcFile([{ ...text, name: "more" }], []))),
+      await errorOf(addNullColumns(add, await ipcFile([{ ...text, name: "more" }], []))),
     ];
     const names = (await columns()).map(({ name }) => name);
     return errors.every(isConflict) && names.join() === "id,title";

@@ -1,21 +1,17 @@
 /** What this target assumes of the engine. */
 import { enginePackage } from "../../engine/package/engine-package.ts";
 import { engineVersion, isTested } from "../../engine/package/find-engine.ts";
-import { unmet } from "../../engine/probes/engine-limits.ts";
-import type { Probe } from "../../engine/probes/probe.ts";
+import { knownLimits, unmet } from "../../engine/probes/engine-limits.ts";
 import type { Capabilities } from "../contract/target.ts";
 import type { TargetCheck } from "../contract/target-check.ts";
 
 const engine = () => `${enginePackage} ${engineVersion()}`;
 
-/** Why the engine does not support an action, where an assumption failed. Absent for engines that fail none. */
-export function refusing(limits: readonly Probe[]): Capabilities["refuses"] {
-  if (limits.length === 0) return undefined;
-  return (action) => {
-    const limit = limits.find(({ refuses }) => refuses?.(action) === true);
-    return limit && `with ${engine()}, ${unmet(limit)}`;
-  };
-}
+/** Why the engine does not support an action, where an assumption failed. */
+export const refuses: Capabilities["refuses"] = (action) => {
+  const limit = knownLimits().find((one) => one.refuses?.(action) === true);
+  return limit && `with ${engine()}, ${unmet(limit)}`;
+};
 
 /** Runs the probes, unless the engine was tested. */
 export async function assumptions(): Promise<readonly TargetCheck[]> {

@@ -7,7 +7,7 @@ import { packageTable, readSchema, type AnyTable, type NativeTable } from "../..
 import { engineProblem, isUnreadable } from "../../engine/problem/engine-problem.ts";
 import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables } from "../../engine/clone-tables.ts";
-import { assumptions, refusing } from "./assumptions.ts";
+import { assumptions, refuses } from "./assumptions.ts";
 import { describeCall, callEngine, supported } from "./calls.ts";
 import { lanceRecords } from "./ledger-table.ts";
 import { displayName, type LanceConfig } from "./options.ts";
@@ -20,7 +20,6 @@ import { locationOf, type DatabaseLocation } from "../../engine/location.ts";
 import { storedRows } from "../../engine/manifest/contents.ts";
 import { tableFormat, unreadableColumns } from "../../engine/manifest/table-format.ts";
 import { allFiles, search } from "../../engine/query.ts";
-import { engineLimits } from "../../engine/probes/engine-limits.ts";
 import { tryDropping } from "../../engine/try-calls.ts";
 import { openWithTime, versionTime } from "../../engine/version-time.ts";
 import { keepVersion, keptVersions, releaseVersion, newestReadable } from "../../engine/versions.ts";
@@ -45,12 +44,11 @@ export async function open(
   const store = openStore(location, name, answerSeconds);
   const { reaching, calling, asking, existing, opening, oldVersions } = store;
   // An engine that can't be used is reported when it is first used, which many commands never do.
-  const limits = await engineLimits().catch(() => []);
   const inFolder = location.folder === undefined ? {} : whatFoldersHave(store, location.folder);
   return withHiddenColumns({
     name,
     place: displayName(location),
-    capabilities: { actions: supported, refuses: refusing(limits), describes: true, fences: true },
+    capabilities: { actions: supported, refuses, describes: true, fences: true },
     assumptions,
     listTables: () => reaching(store.tables),
     describeTable: (table, withIndexes) => reaching(() => describe(store, table, withIndexes === true)),
