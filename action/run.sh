@@ -11,12 +11,12 @@ fi
 has_credential() {
   # A container may belong to another user than the checkout, which Git then would not look at.
   local config=(git -c safe.directory='*' config)
-  "${config[@]}" --get-regexp '^http\..*\.extraheader$' ||
-    "${config[@]}" --local --includes --get-regexp '^credential\..*helper$' ||
+  "${config[@]}" --get-regexp '^http\.(.*\.)?extraheader$' ||
+    "${config[@]}" --local --includes --get-regexp '^(credential\..*helper|core\.sshcommand)$' ||
     "${config[@]}" --get-regexp '^(remote|url)\.' | grep -E 'https?://[^/@[:space:]]+@'
 }
 case ${GITHUB_EVENT_NAME:-} in
-  '' | push | schedule | workflow_dispatch | release) ;; # only people who may push cause these
+  '' | push | schedule | workflow_dispatch | repository_dispatch | release | create | deployment) ;; # only people who may push cause these
   *)
     if has_credential >/dev/null 2>&1; then
       echo "::error::the code that this job checked out, for the event $GITHUB_EVENT_NAME, can read the credential of the checkout; set persist-credentials to false for actions/checkout"

@@ -13,9 +13,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
   // 1,040 more: probes of engines that the tests have not run on (700), and commands that end well whatever ends them.
-  "src, core": 40_705,
+  "src, core": 40_740,
   "src/features/app": 335,
-  "src/features/author": 4_820,
+  "src/features/author": 4_835,
   "src/features/bundle": 285,
   "src/features/completion": 215,
   "src/features/contracts": 1_235,
@@ -28,17 +28,17 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/report": 4_035,
   "src/features/rest": 2_150,
   // 1,050 more: full text with its structure, limits of what clients have under way, strict objects, indexes kept up to date.
-  "src/features/serve": 4_350,
-  "src/features/shared": 890,
+  "src/features/serve": 4_405,
+  "src/features/shared": 895,
   "src/features/telemetry": 290,
   "src/features/testing": 185,
   "src/features/types": 1_310,
   // 6,500 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
-  test: 112_435,
+  test: 112_525,
   // 680 more: indexes that the service keeps up to date, engines that are probed, hosts, two errors. The goal stays.
   "docs, guide, in words": 45_680,
-  // 730 more than before: how a killed run is resumed, steps of recipes, probes, greedy clients.
-  "docs/internals, in words": 24_495,
+  // 750 more than before: how a killed run is resumed, steps of recipes, probes, greedy clients.
+  "docs/internals, in words": 24_515,
 };
 
 /** The lines or words of each part. */

@@ -1,5 +1,6 @@
 /** Which migrations a number of pending ones is. */
 import { foldLedger } from "../ledger/state/fold.ts";
+import type { MigrationFile } from "../migrations/list-files.ts";
 import { pendingFiles, type RunChoice } from "../plan/history/pending.ts";
 import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
@@ -15,5 +16,10 @@ export async function withLast<Chosen extends RunChoice>(options: MigratorOption
   const files = context.migrations.list();
   const state = await recognisedState(foldLedger(await context.journal.read()), files, context);
   const pending = pendingFiles(files, state);
-  return { ...(others as Chosen), to: pending[steps - 1]?.version };
+  // What has begun runs first.
+  const isBegun = ({ version }: MigrationFile) => state.migrations.has(version);
+  const inOrder = [...pending.filter(isBegun), ...pending.filter((file) => !isBegun(file))];
+  // None if all are wanted.
+  const to = steps < inOrder.length ? Math.max(...inOrder.slice(0, steps).map(({ version }) => version)) : undefined;
+  return { ...(others as Chosen), to };
 }

@@ -59,9 +59,14 @@ export async function writeReadably<Result extends WrittenVersions>(
   columns: readonly Column[],
   write: () => Promise<Result>,
 ): Promise<Result> {
-  const lists = columns.filter(({ type }) => hasListInStruct(type)).map(({ name }) => name);
+  const lists = columnsAtRisk(columns);
   if (lists.length === 0) return await write();
   return await checked(table, write, { columns: lists }, unreadableLists(lists));
+}
+
+/** The columns that a merge of files may make unreadable. Such a commit is undone, unless another one follows it at once. */
+export function columnsAtRisk(columns: readonly Column[]): readonly string[] {
+  return columns.filter(({ type }) => hasListInStruct(type)).map(({ name }) => name);
 }
 
 /** Changes columns of such a table, or their metadata. The same for what the engine stores otherwise than its type. */

@@ -37,7 +37,9 @@ export async function interruptible(
     controller.abort();
     timers.push(setTimeout(() => underWay || ended.reject(interruptedEarly()), grace));
   };
-  const onSignal = () => {
+  const onSignal = (signal: NodeJS.Signals) => {
+    // When a terminal is closed, the kernel and the shell each send one.
+    if (signalled && signal === "SIGHUP") return;
     if (signalled) endProcess(130);
     signalled = true;
     output.problem(`${stopping}; interrupt again to stop at once`);

@@ -10,9 +10,8 @@ import { parseStep, type Step } from "../steps/registry.ts";
 import { acceptances, type Acceptance } from "./acceptance.ts";
 import { canonicalJson, checksumOf } from "./checksum.ts";
 import { evaluate, importProblem, errorPosition, withoutSource } from "./evaluate.ts";
-import { readTextIfPresent, type MigrationFile } from "./list-files.ts";
+import type { MigrationFile } from "./list-files.ts";
 import { formatFormer, formerLists, formerProblem, type FormerList } from "./former-names.ts";
-import { checkSameAgain, mayDiffer } from "./same-again.ts";
 
 export interface Migration extends MigrationFile {
   readonly steps: readonly Step[];
@@ -61,17 +60,12 @@ export async function loadMigration(
     refuse(error);
     return { ...file, steps: [], checksum: checksumOf([]) };
   }
-  const migration = checkExports(file, module, reading);
-  if (!mayDiffer(readTextIfPresent(file.path) ?? "")) return migration;
-  try {
-    await checkSameAgain(file.file, migration.steps, async () => {
-      return checkExports(file, await importFile(file, seconds, "&again"), { refuse() {} }).steps;
-    });
-  } catch (error) {
-    if (!isMigrateError(error)) throw error;
-    refuse(error);
-  }
-  return migration;
+  return checkExports(file, module, reading);
+}
+
+/** Its steps when it is evaluated once more. Throws as `loadMigration`. */
+export async function stepsAgain(file: MigrationFile, seconds?: number): Promise<readonly Step[]> {
+  return checkExports(file, await importFile(file, seconds, "&again"), { refuse() {} }).steps;
 }
 
 /** The migration that a module exports. Throws or passes the same problems as `loadMigration`. */

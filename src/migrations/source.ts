@@ -17,6 +17,8 @@ export interface MigrationSource {
    * `reading`.
    */
   load(file: MigrationFile, reading?: LoadOptions): Promise<Migration>;
+  /** Throws ERR_FILE_EXPORTS for a migration that gives other steps when it is evaluated again. */
+  readonly checkSameAgain?: ((migrations: readonly Migration[]) => Promise<void>) | undefined;
 }
 
 /** `loadSeconds`: how many seconds the evaluation of a migration may take; 60 when absent. */
@@ -26,6 +28,8 @@ export function migrationsIn(folder: string, loadSeconds?: number): MigrationSou
     each: () => migrationsOf(folder),
     // Loaded when the first migration is: a run with nothing pending evaluates none.
     load: async (file, reading) => await (await import("./load.ts")).loadMigration(file, loadSeconds, reading),
+    checkSameAgain: async (migrations) =>
+      await (await import("./same-again.ts")).checkSameAgain(migrations, loadSeconds),
   };
 }
 

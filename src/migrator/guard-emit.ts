@@ -1,11 +1,15 @@
 /** A program's function that gets events must not end a run in the middle, whatever it throws. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { RunEvent } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 
+/** Milliseconds. */
+const longestWait = 5_000;
+
 /**
  * Does the work with the program's `emit`. If that throws, or rejects a promise that it returns, the work stops at its next
- * safe point, and throws ERR_LISTENER. Waits for such promises.
+ * safe point, and throws ERR_LISTENER. Waits five seconds at most for such promises.
  */
 export async function withGuardedEmit<Result>(
   options: MigratorOptions,
@@ -30,7 +34,8 @@ export async function withGuardedEmit<Result>(
     pending.add(called);
   };
   const [ended] = await Promise.allSettled([work({ ...options, emit, signal: AbortSignal.any(signals) })]);
-  await Promise.all(pending);
+  // A promise that never settles must not keep the result.
+  await Promise.race([Promise.all(pending), sleep(longestWait, undefined, { ref: false })]);
   const done = ended.status === "rejected" ? doneUntil(ended.reason) : {};
   if (stopping.signal.aborted && done !== undefined) {
     const { cause } = stopping.signal.reason as Error;

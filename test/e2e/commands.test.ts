@@ -320,7 +320,7 @@ describe("common flags", () => {
   });
 
   test("--verbose adds where something was thrown that nothing waits for", async () => {
-    const project = aProject();
+    const project = aProject("own");
     project.write(
       "migrations/0001_bad.ts",
       `setTimeout(() => {\n  throw new Error("late");\n});\nawait new Promise(() => {});\n`,

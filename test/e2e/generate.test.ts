@@ -234,6 +234,17 @@ test("a schema.ts that can't be used is refused in one sentence", async () => {
   }
 });
 
+test("an answer that drops a table is written as the consent that it needs", async () => {
+  const project = declaring("kept: { id: m.int32() }, gone: { id: m.int32() }");
+  expect(await project.migrate(["generate", "first"])).toMatchObject({ code: 0 });
+  declare(project, "kept: { id: m.int32() }");
+  expect(await project.migrate(["generate", "second", "--drop-table", "gone"])).toMatchObject({ code: 0 });
+  expect(readFileSync(join(project.folder, "migrations/0002_second.ts"), "utf8")).toContain(
+    'accepts = ["irreversible"]',
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+});
+
 test("a column that is dropped beside a new one is noted, also in the file", async () => {
   const project = aProject();
   project.migration("0001_first.ts", `m.createTable("d", { id: m.int32(), score: m.utf8() }),`);

@@ -20,7 +20,7 @@ test("status, history, verify and repair state that the group of a killed run is
   expect(await said("status")).toEqual({ code: 0, lines: [...rows, doubt, way] });
   expect(await said("verify")).toEqual({ code: 0, lines: [doubt] });
   expect(await said("repair")).toEqual({ code: 0, lines: [doubt] });
-  const beginning = expect.stringMatching(/^\d\.\d .* renewed .* begins the group 0002 to 0005$/);
+  const beginning = expect.stringMatching(/^\d\.\d .* still running .* begins the group 0002 to 0005$/);
   expect(await said("history")).toEqual({ code: 0, lines: [beginning, doubt] });
 
   const document = async (command: string) =>

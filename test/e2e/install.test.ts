@@ -58,7 +58,7 @@ test("a project for a service gets this package alone, and applies migrations wi
   const others = packagesIn(join(project, "node_modules")).filter((place) => place !== tool);
   expect(others).toEqual([]);
   // With the tool itself.
-  expect(bytesIn(join(project, "node_modules"))).toBeLessThan(3_900_000);
+  expect(bytesIn(join(project, "node_modules"))).toBeLessThan(4_000_000);
 
   const served = await aService();
   mkdirSync(join(project, "migrations"));
@@ -127,13 +127,13 @@ test("the messages about missing packages name the versions that package.json al
   const major = (range: string) => /\d+/.exec(range)![0];
   // Any version of the API that knows today's SDKs does.
   const { "@lancedb/lancedb": engine, "@opentelemetry/api": _telemetry, ...others } = peerDependencies;
-  expect(engine).toBe(">=0.39.0 <0.40.0");
+  expect(engine).toBe(">=0.37.1");
   for (const [name, range] of Object.entries(others)) expect([name, devDependencies[name]]).toEqual([name, range]);
   const named = Object.entries(others).map(([name, range]) => `${name}@${major(range)}`);
   expect(named).toEqual(["@fastify/swagger@9", "fastify@5", "ts-morph@28", "workerpool@10"]);
 });
 
-test("an engine that is too old or too new is refused when it is installed", () => {
-  const project = projectIn("old-application", { "@lancedb/lancedb": "0.38.0" });
+test("an engine that is too old is refused when it is installed", () => {
+  const project = projectIn("old-application", { "@lancedb/lancedb": "0.33.0" });
   expect(() => npm(project, "install", "--package-lock-only", tarball)).toThrow();
 });

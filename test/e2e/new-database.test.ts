@@ -1,5 +1,5 @@
 /** A mistyped address must not look like success. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { lacks } from "../support/needs.ts";
@@ -73,6 +73,15 @@ test("a database of nearly the same name is named", async () => {
   );
   at(project, "data/elsewhere");
   expect((await project.migrate(["plan"])).stderr).toMatch(/data\/elsewhere has no tables yet; .* there$/m);
+});
+
+test("a folder beside it that can't be read is no reason to fail", async () => {
+  const project = withMigration();
+  at(project, "data/lacne");
+  mkdirSync(join(project.folder, "data"));
+  // A link to nothing, as root can read every folder.
+  symlinkSync("nowhere", join(project.folder, "data/lance"));
+  expect(await project.migrate(["plan"])).toMatchObject({ code: 0 });
 });
 
 test.skipIf(lacks("terminal"))("at a terminal, it is asked about", async () => {

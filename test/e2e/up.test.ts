@@ -322,7 +322,7 @@ describe("the configuration", () => {
     await expectRefused(project, ["up"], "table history.of-schema is the ledger's");
   });
 
-  test.each(["a folder/with ümlauts", "100% #1?", "a%20b", "~"])("may keep the database in %s", async (uri) => {
+  test.each(["a folder/with ümlauts", "100% #1?", "a%20b", "./~"])("may keep the database in %s", async (uri) => {
     const project = aProject();
     project.write("migrate.config.ts", `export default { targets: { local: { kind: "lance", uri: "${uri}" } } };`);
     project.migration("0001_documents.ts", documents);

@@ -90,7 +90,12 @@ export const all = [${types.map((_, index) => `t${index}`).join(", ")}];
 ${lines.join("\n")}
 `;
   writeFileSync(join(folder, "claims.ts"), text);
-  const compilerOptions = { noUnusedLocals: false, types: [], rootDir: "/" };
+  const compilerOptions = {
+    noUnusedLocals: false,
+    types: ["node"],
+    typeRoots: [join(root, "node_modules/@types")],
+    rootDir: "/",
+  };
   const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["claims.ts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
   writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);

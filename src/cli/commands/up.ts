@@ -80,7 +80,7 @@ export const upCommand = defineCommand({
     return await withDatabases(
       context,
       async (session) => {
-        if (!context.output.json && process.stdin.isTTY && process.stderr.isTTY)
+        if (!context.output.json && process.stdin.isTTY && process.stderr.isTTY && !process.env["CI"])
           await (await import("../input/ask-new-database.ts")).askNewDatabase(session.options.target, context);
         await up({ ...session.options, budget }, choice, async (run) => {
           for (const check of run.planChecks ?? []) await check.checkNow(run);

@@ -16,14 +16,16 @@ export function newDatabaseNotes(place: string | undefined): readonly string[] {
 export function nearDatabase(place: string): string | undefined {
   if (existsSync(place) || !existsSync(dirname(place))) return undefined;
   const folder = dirname(place);
-  const others = readdirSync(folder, { withFileTypes: true }).filter((one) => one.isDirectory());
-  const near = similarName(
-    basename(place),
-    others.map(({ name }) => name).filter((name) => hasTables(join(folder, name))),
-  );
-  return near === undefined ? undefined : join(folder, near);
+  const near = similarName(basename(place), namesIn(folder));
+  const isDatabase = near !== undefined && namesIn(join(folder, near)).some((name) => name.endsWith(".lance"));
+  return isDatabase ? join(folder, near) : undefined;
 }
 
-function hasTables(folder: string): boolean {
-  return readdirSync(folder).some((name) => name.endsWith(".lance"));
+/** None if the folder can't be read. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }

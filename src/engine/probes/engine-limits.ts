@@ -13,7 +13,10 @@ let known = none;
 export async function engineLimits(): Promise<readonly Probe[]> {
   if (isTested()) return none;
   found ??= probed();
-  known = await found;
+  known = await found.catch((error: unknown) => {
+    found = undefined; // a full disk may be the cause
+    throw error;
+  });
   return known;
 }
 

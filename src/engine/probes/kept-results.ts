@@ -9,7 +9,8 @@ import { probes } from "./probes.ts";
 /** The names of those that failed; undefined if they have not run. */
 export function knownFailures(): readonly string[] | undefined {
   try {
-    return JSON.parse(readFileSync(fileOf(userFolder("probes")!), "utf8")) as readonly string[];
+    const names: unknown = JSON.parse(readFileSync(fileOf(userFolder("probes")!), "utf8"));
+    return Array.isArray(names) ? (names as readonly string[]) : undefined;
   } catch {
     return undefined; // there is no such file, or another program wrote it
   }

@@ -1,5 +1,6 @@
 /** Runs the probes on the engine that is installed. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMigrateError } from "../../errors/migrate-error.ts";
@@ -22,7 +23,8 @@ export async function runProbes(): Promise<readonly ProbeResult[]> {
     for (const probe of probes)
       results.push({ probe, ...(await tryProbe(probe, join(folder, String(results.length)))) });
   } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    // Windows removes no files that the engine still holds.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
   }
   return results;
 }

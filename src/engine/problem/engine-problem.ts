@@ -47,11 +47,12 @@ export function isConflict(thrown: unknown): boolean {
   return conflict.test(partsOf(thrown)[1]);
 }
 
-/** Whether the engine could not read or write a file. */
+/** Whether the engine could not read or write a file, or reports a fault of its own. */
 export function isFileFailure(thrown: unknown): boolean {
   const [passed, text] = partsOf(thrown);
   return (
-    passed.includes("LanceError(IO)") || /^(Not found: |Permission denied|Io error: |Generic \w+ error: )/i.test(text)
+    passed.includes("LanceError(IO)") ||
+    /^(Not found: \S*\/|Permission denied|Io error: |Generic \w+ error: |Encountered internal error)/i.test(text)
   );
 }
 

@@ -12,7 +12,6 @@ import type { Output } from "../../cli/command/output.ts";
 import { answerFlags, askUntilAnswered, checkTyped, nameOf, typedAnswers } from "./input/diff-answers.ts";
 import { writingNext } from "./scaffold/write-migration.ts";
 import { describeSteps, renderUpdated, renderWritten } from "../shared/written-files.ts";
-import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { Step } from "../../steps/registry.ts";
 import type * as shapes from "./json.ts";
 
@@ -59,8 +58,8 @@ export const generateCommand = defineCommand({
         return undefined;
       }
       const notes = lostValues(steps);
-      const consent = accept ?? confirmed(steps, given);
-      const written = await writing.write({ name: name ?? nameOf(steps), steps, down, accept: consent, notes });
+      const confirmed = accept === undefined && areConfirmed(steps, given);
+      const written = await writing.write({ name: name ?? nameOf(steps), steps, down, accept, confirmed, notes });
       const { file, lock } = written;
       output.data<typeof shapes.generate>({ file, steps: describeSteps(steps), lock });
       renderWritten(output, [file]);
@@ -71,8 +70,8 @@ export const generateCommand = defineCommand({
   },
 });
 
-/** Who has answered that a table or a column was dropped has agreed to it. A retype beside it may lose something else. */
-function confirmed(steps: readonly Step[], answers: readonly DiffAnswer[]): readonly Acceptance[] | undefined {
+/** Whether all that the steps lose was answered: tables and columns that were dropped. A retype may lose something else. */
+function areConfirmed(steps: readonly Step[], answers: readonly DiffAnswer[]): boolean {
   const drops = steps.filter(({ kind }) => kind === "dropColumn" || kind === "dropTable");
   const isConfirmed = (drop: Step) =>
     answers.some(
@@ -82,8 +81,7 @@ function confirmed(steps: readonly Step[], answers: readonly DiffAnswer[]): read
         table === drop.table &&
         path === ("path" in drop ? drop.path : undefined),
     );
-  const isAll = drops.every(isConfirmed) && steps.every(({ kind }) => kind !== "retypeColumn");
-  return drops.length > 0 && isAll ? ["lossy"] : undefined;
+  return drops.length > 0 && drops.every(isConfirmed) && steps.every(({ kind }) => kind !== "retypeColumn");
 }
 
 function outputDifference({ steps, unsure, impossible }: Diff, output: Output): boolean {

@@ -166,8 +166,10 @@ export async function createApp(options: AppOptions) {
       atWork.delete(work);
       discard(job.body?.body);
     });
-    if (!("problem" in outcome)) indexing?.written(wanted);
-    if (route.group === "indexes") indexing?.asked(job.params["name"]!);
+    if (!("problem" in outcome)) {
+      indexing?.written(wanted);
+      if (route.group === "indexes") indexing?.asked(job.params["name"]!);
+    }
     return outcome;
   };
   for (const [place, route] of routes.entries()) addRoute(app, route, place, perform);

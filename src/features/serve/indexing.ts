@@ -31,6 +31,8 @@ interface TableState {
   took: number;
   notBefore: number;
   failures: number;
+  /** How often in a row changes of the table have ended the work. */
+  stops: number;
 }
 
 /** A table that is written to all the time is looked at after this many times `indexAfter`. */
@@ -39,6 +41,8 @@ const mostPatience = 12;
 const longestPause = 24 * 3_600_000;
 /** Milliseconds; the pause after a failure. It doubles with each further one. */
 const pauseAfterFailure = 60_000;
+/** The pause after work that changes have ended again and again is this many times as long as the work was. */
+const mostStops = 10;
 /** How many times in a row others' commits must come first before the log states it. */
 const conflictsToNote = 5;
 
@@ -49,7 +53,7 @@ export function createIndexing({ indexer, locks, indexAfter, note }: IndexingOpt
 
   const notice = (table: string, hasWritten: boolean) => {
     const now = performance.now();
-    const state = tables.get(table) ?? { noticed: undefined, ended: 0, took: 0, notBefore: 0, failures: 0 };
+    const state = tables.get(table) ?? { noticed: undefined, ended: 0, took: 0, notBefore: 0, failures: 0, stops: 0 };
     const { first = now, last = now } = state.noticed ?? {};
     state.noticed = { first, last: hasWritten ? now : last };
     tables.set(table, state);
@@ -78,13 +82,28 @@ export function createIndexing({ indexer, locks, indexAfter, note }: IndexingOpt
     if (leave === undefined) return void (state.notBefore = began + indexAfter);
     const before = state.noticed;
     state.noticed = undefined;
-    const covering = indexer.cover(table, leastUncovered(state, began));
+    let covering: ReturnType<Indexer["cover"]> | undefined;
+    try {
+      covering = indexer.cover(table, leastUncovered(state, began));
+    } catch (error) {
+      // No process could be started.
+      covering = { outcome: Promise.resolve({ reason: String(error), isConflict: false }), stop: () => {} };
+    }
     const ended = covering.outcome.then((outcome) => {
       atWork = undefined;
       leave();
-      if (isStopped) return notice(table, true);
-      if (outcome === "gone") return void tables.delete(table);
       const now = performance.now();
+      if (isStopped) {
+        // What is stopped again and again must not keep a processor busy.
+        state.stops++;
+        state.notBefore = now + Math.max(indexAfter, now - began) * Math.min(mostStops, 2 ** (state.stops - 1));
+        notice(table, true);
+        return look();
+      }
+      if (outcome === "gone") {
+        tables.delete(table);
+        return look();
+      }
       if (!settle(state, outcome, { began, now, indexAfter })) state.noticed ??= before;
       const isNews = "reason" in outcome && state.failures === (outcome.isConflict ? conflictsToNote : 1);
       if (isNews) note(`could not bring the indexes of ${table} up to date, and tries again later: ${outcome.reason}`);
@@ -131,9 +150,10 @@ function settle(
     state.notBefore = now + Math.min(longestPause, Math.max(took, pauseAfterFailure) * 2 ** (state.failures - 1));
     return false;
   }
-  state.failures = 0;
-  const isWorthWhileAt = state.ended + Math.min(longestPause, state.took / outcome.uncovered);
+  Object.assign(state, { failures: 0, stops: 0 });
   if (outcome.done) Object.assign(state, { took, ended: now });
-  else if (outcome.uncovered > 0) state.notBefore = Math.max(now + indexAfter, isWorthWhileAt);
-  return outcome.done || outcome.uncovered === 0;
+  if (outcome.uncovered === 0) return true;
+  const isWorthWhileAt = state.ended + Math.min(longestPause, state.took / outcome.uncovered);
+  state.notBefore = Math.max(now + indexAfter, isWorthWhileAt);
+  return false;
 }

@@ -107,6 +107,8 @@ export async function planPending(input: PlanningInput, choice: RunChoice): Prom
   const { plan, migrations } = await planChosen(pending, "up", input).catch(async (error: unknown) => {
     throw await explainedByLoss(error, context, state, files);
   });
+  const fresh = new Set(pending.map(({ version }) => version).filter((version) => !state.migrations.has(version)));
+  if (fresh.size > 0) await context.migrations.checkSameAgain?.(migrations.filter(({ version }) => fresh.has(version)));
   const units = groupMigrations(plan.migrations, {
     capabilities: context.target.capabilities,
     begun: group,

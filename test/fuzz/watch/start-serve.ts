@@ -37,7 +37,7 @@ export async function startServe(folder: string, apiKey: string, flags: readonly
   createInterface(child.stderr).on("line", (line) => {
     if (line.includes(apiKey)) leaks.push(line.slice(0, 300));
     const [, status, id, cause] = / (\d{3}) (?:\d+ms|-) (\S+)(?: (.*))?$/.exec(line) ?? [];
-    const isNote = / refused connections: | could not bring the indexes of linked /.test(line);
+    const isNote = / refused connections: | could not bring the indexes of (linked|partly) /.test(line);
     if (status === undefined && !isStopping && !isNote) strays.push(line.slice(0, 300));
     if (status !== "500") return;
     failed.add(id!);

@@ -1,5 +1,5 @@
 /** Writes the next migration, checked after the existing ones. */
-import type { Acceptance } from "../../../migrations/acceptance.ts";
+import { acceptances, type Acceptance } from "../../../migrations/acceptance.ts";
 import { formatVersion } from "../../../migrations/file-name.ts";
 import { revisionOf } from "../../shared/check-migrations/plan-what-works.ts";
 import { problemsElsewhere } from "../../../plan/problems-elsewhere.ts";
@@ -14,7 +14,9 @@ import type { Step } from "../../../steps/registry.ts";
 import { derivedFiles, type Revisions } from "../../../cli/command/additions.ts";
 import type { Context } from "../../../cli/command/command.ts";
 import type { Output } from "../../../cli/command/output.ts";
-import { firstLine } from "../../../errors/migrate-error.ts";
+import { firstLine, problemIn } from "../../../errors/migrate-error.ts";
+import type { PlannedMigration } from "../../../plan/make-plan.ts";
+import type { MigratorOptions } from "../../../run/run-context.ts";
 import { lockName } from "../../../migrations/schema-lock.ts";
 import { writeLockOf } from "../../shared/lock-file.ts";
 
@@ -24,6 +26,8 @@ export interface Next {
   readonly steps: readonly Step[];
   readonly down?: boolean | undefined;
   readonly accept?: readonly Acceptance[] | undefined;
+  /** Whether the user has agreed to all that the steps lose. */
+  readonly confirmed?: boolean | undefined;
   /** What the user should know about the steps: printed, and written into the file. */
   readonly notes?: readonly string[] | undefined;
 }
@@ -56,11 +60,19 @@ export function writingNext(
     /** Throws what is wrong with these steps. */
     checkSteps: async (name: string, steps: readonly Step[]): Promise<void> =>
       void planNext(await checked(), options, place(name), steps),
-    async write({ name: given, steps, down, accept, notes = [] }: Next): Promise<WrittenMigration> {
+    async write({
+      name: given,
+      steps,
+      down,
+      accept: asked,
+      confirmed = false,
+      notes = [],
+    }: Next): Promise<WrittenMigration> {
       const { name } = place(given);
       const existing = steps.length === 0 ? undefined : await checked();
       const planned = existing && planNext(existing, options, place(name), steps);
-      if (planned !== undefined && accept !== undefined) checkConsent(planned, options, accept, down === true);
+      if (planned !== undefined && asked !== undefined) checkConsent(planned, options, asked, down === true);
+      const accept = asked ?? (confirmed && planned ? consentFor(planned, options, down === true) : undefined);
       const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
       underWay(true);
       const before = existing?.sound.migrations.map(revisionOf);
@@ -94,6 +106,13 @@ export function writingNext(
       return { file, lock, types: [...new Set([...early, ...late])] };
     },
   };
+}
+
+/** The consent that `up` needs; undefined if it refuses the steps for another reason. */
+function consentFor(planned: PlannedMigration, options: MigratorOptions, hasDown: boolean) {
+  return acceptances
+    .map((one) => [one] as const)
+    .find((one) => problemIn(() => checkConsent(planned, options, one, hasDown)) === undefined);
 }
 
 /** Updates the lock file after a migration was written, and gives its path; undefined if that failed. */

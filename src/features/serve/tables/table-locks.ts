@@ -24,6 +24,8 @@ export interface Locks {
 interface Lock {
   sharing: number;
   alone: boolean;
+  /** Whether who holds it alone lets a guest stay. */
+  besideGuest?: boolean | undefined;
   /** Asks the guest to leave. */
   guest?: (() => void) | undefined;
   readonly waiting: Waiter[];
@@ -42,7 +44,7 @@ export function createLocks(): Locks {
       if (isDisturbed(lock, next)) return lock.guest!();
       if (lock.alone || (next.alone && lock.sharing > 0)) return;
       lock.waiting.shift();
-      if (next.alone) lock.alone = true;
+      if (next.alone) Object.assign(lock, { alone: true, besideGuest: next.besideGuest });
       else lock.sharing++;
       next.start();
     }
@@ -78,7 +80,8 @@ export function createLocks(): Locks {
     },
     letIn(table, leave) {
       const lock = lockOf(table);
-      if (lock.alone || lock.waiting.length > 0 || lock.guest !== undefined) return undefined;
+      const isTaken = (lock.alone && !lock.besideGuest) || lock.waiting.some((next) => next.alone && !next.besideGuest);
+      if (isTaken || lock.guest !== undefined) return undefined;
       lock.guest = leave;
       return () => {
         lock.guest = undefined;

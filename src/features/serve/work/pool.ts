@@ -92,7 +92,7 @@ export function startPool(
 
 /** It waits in vain for a worker that has died while it was idle. */
 export async function endPool(pool: Pool): Promise<void> {
-  await Promise.race([pool.terminate(true), sleep(2_000, undefined, { ref: false })]);
+  await Promise.race([pool.terminate(true), sleep(2_000)]);
 }
 
 /**

@@ -79,7 +79,9 @@ async function readOne(
   const wrong: { problem: MigrateError; value: unknown }[] = [];
   const refuse = (problem: MigrateError, value?: unknown) => void wrong.push({ problem, value });
   try {
-    return { file, migration: await source.load(file, { refuse, recordsCalls }), wrong };
+    const migration = await source.load(file, { refuse, recordsCalls });
+    if (recordsCalls) await source.checkSameAgain?.([migration]);
+    return { file, migration, wrong };
   } catch (error) {
     if (!isMigrateError(error)) throw error;
     refuse(error);

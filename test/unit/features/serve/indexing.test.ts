@@ -12,7 +12,7 @@ const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
 function aDesk() {
   const locks = createLocks();
   const [began, notes]: [string[], string[]] = [[], []];
-  const found = { outcome: { uncovered: 1, done: true } as CoverOutcome, took: 0, stopped: 0 };
+  const found = { outcome: { uncovered: 0, done: true } as CoverOutcome, took: 0, stopped: 0 };
   const cover = (table: string, least: number) => {
     began.push(`${table} ${least.toFixed(3)}`);
     const outcome = Promise.withResolvers<CoverOutcome>();
@@ -78,7 +78,7 @@ test("the more time it took, the more rows or the longer a pause there must be",
   // 100 seconds are 1 % of 10,000.
   await seconds(9_900);
   expect(began).toHaveLength(2);
-  found.outcome = { uncovered: 0.01, done: true };
+  found.outcome = { uncovered: 0, done: true };
   await seconds(100);
   expect(began.slice(2)).toEqual([expect.stringMatching(/^t 0\.01/)]);
 });
@@ -96,7 +96,7 @@ test("after a failure the pause doubles, and the log has one line", async () => 
     expect(began).toHaveLength(before + 1);
   }
   expect(notes).toEqual(["could not bring the indexes of t up to date, and tries again later: the disk is full"]);
-  found.outcome = { uncovered: 1, done: true };
+  found.outcome = { uncovered: 0, done: true };
   await seconds(1_000);
   const tries = began.length;
   await seconds(100_000);
@@ -142,4 +142,28 @@ test("a table that is gone is forgotten", async () => {
   write("t");
   await seconds(1_000);
   expect(began).toHaveLength(1);
+});
+
+test("work begins beside writes that let it stay, however many there are", async () => {
+  const { write, locks, began } = aDesk();
+  const written = Promise.withResolvers<void>();
+  const writes = [1, 2, 3].map(() =>
+    locks.holding([{ table: "t", alone: true, besideGuest: true }], () => written.promise),
+  );
+  write("t");
+  await seconds(10);
+  expect(began).toHaveLength(1);
+  written.resolve();
+  await Promise.all(writes);
+});
+
+test("work that changes end again and again is begun less often", async () => {
+  const { write, locks, began, found } = aDesk();
+  found.took = 1_000_000;
+  write("t");
+  for (let round = 0; round < 20; round++) {
+    await seconds(6);
+    await locks.holding([{ table: "t", alone: true }], async () => {});
+  }
+  expect(began.length).toBeLessThan(12);
 });
