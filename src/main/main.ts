@@ -121,9 +121,13 @@ function traceOf({ stack = "" }: Error): readonly string[] {
 
 /** A reader that closes its pipe (migrate up | head -1) must not stop a run. An output that can't be written, as on a full disk, stops it. */
 function outliveReaders(fail: (stream: string, cause: NodeJS.ErrnoException) => void): void {
+  let hasFailed = false;
   for (const stream of ["stdout", "stderr"] as const)
     process[stream].on("error", (cause: NodeJS.ErrnoException) => {
-      if (cause.code !== "EPIPE") fail(stream, cause);
+      // Once: the report of the error may be written to the same stream.
+      if (cause.code === "EPIPE" || hasFailed) return;
+      hasFailed = true;
+      fail(stream, cause);
     });
 }
 

@@ -56,6 +56,7 @@ describe("an output that can't be written", () => {
     child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     expect(await once(child, "close")).toEqual([1, null]);
     if (stream === "stdout") {
+      expect(text.match(/ERR_OUTPUT/g)).toHaveLength(1);
       expect(text).toMatch(
         /^stdout can't be written: ENOSPC: .*; make room, or send the output elsewhere; .*\(ERR_OUTPUT\)$/m,
       );
@@ -77,7 +78,7 @@ test("an error that nothing awaits stops a run at a safe point", async () => {
 
 describe("a signal", () => {
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "%s stops the run, and the next run goes on there",
+    "%s stops the run, and the next run resumes there",
     async (signal) => {
       const project = await manyRenames();
       const { documents: before } = await versionsOf(project.database);

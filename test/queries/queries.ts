@@ -19,7 +19,7 @@ export interface QueryOptions {
   readonly workers?: number;
   /** Differences after which no further query is performed. */
   readonly most?: number;
-  /** Whether the client for Python performs the queries too, which has to be installed. */
+  /** Whether the client for Python performs the queries too, which must be installed. */
   readonly python: boolean;
   /** Called with each difference, and now and then. */
   readonly tell?: (line: string) => void;

@@ -323,7 +323,7 @@ async function twiceTheKey(visit: Visit): Promise<void> {
   const message = { path, body: `{"predicate":"id < 0","predicate":"id < -1"}` };
   const answer = await ask(visit, message);
   if (answer.status !== 200) return checkRefused(message, answer);
-  // Neither deletes anything; the engine may make a version all the same.
+  // Neither deletes anything; the engine may make a version nevertheless.
   if (versionsOf(visit, table.name) > table.version) commit(table, {});
   await compare(visit, `after ${wordsOf(message)}`);
 }
