@@ -12,16 +12,16 @@ export function newDatabaseNotes(place: string | undefined): readonly string[] {
   return [`note: ${place} has no tables yet; migrate up makes a new database there${hint}`];
 }
 
-/** A folder beside it with nearly the same name that has tables; undefined if the place itself is there, or no folder. */
+/** A folder beside it with nearly the same name that has tables, or undefined. The place itself may be there: a run makes it. */
 export function nearDatabase(place: string): string | undefined {
-  if (existsSync(place) || !existsSync(dirname(place))) return undefined;
-  const folder = dirname(place);
-  const near = similarName(basename(place), namesIn(folder));
+  const [folder, own] = [dirname(place), basename(place)];
+  const others = namesIn(folder).filter((name) => name !== own);
+  const near = similarName(own, others);
   const isDatabase = near !== undefined && namesIn(join(folder, near)).some((name) => name.endsWith(".lance"));
   return isDatabase ? join(folder, near) : undefined;
 }
 
-/** None if the folder can't be read. */
+/** None if the folder is not there, or can't be read. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
