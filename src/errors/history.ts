@@ -30,7 +30,7 @@ export const historyErrors = {
   ),
   ERR_ORDER_MATTERS: refused(
     (d: { problem: string }) =>
-      `the order matters: ${d.problem}; roll them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept order`,
+      `the order matters: ${d.problem}; first roll yours back wherever it has run, with the files as they were before the merge (migrate down); then run migrate rebase --accept order`,
   ),
   ERR_OUT_OF_ORDER: refused(
     (d: { file: string; last: string }) =>

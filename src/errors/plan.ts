@@ -5,7 +5,7 @@ export const planErrors = {
   ERR_DIFF_UNSURE: refused((d: { questions: readonly string[] }) => d.questions.join("; ")),
   ERR_DIFF_IMPOSSIBLE: refused((d: { problems: readonly string[] }) => `no steps lead there: ${d.problems.join("; ")}`),
   ERR_PLAN_INVALID: usage(
-    (d: { file: string; problem: string }) => `${d.file} ${d.problem}; make a new one with migrate plan --out`,
+    (d: { file: string; problem: string }) => `${d.file} ${d.problem}; make a new one with migrate plan --out FILE`,
   ),
   ERR_PLAN_STALE: refused(
     (d: {
@@ -25,7 +25,7 @@ export const planErrors = {
         sequence: readonly string[];
       },
     ) =>
-      `${d.direction === "up" ? at(d) : `the rollback of ${at(d)}`} would break a release that still runs: ${d.broken.join("; ")}; migrate plan${d.direction === "up" ? "" : " --down"} shows the steps that would not, or remove the contract of a release that no longer runs`,
+      `${d.direction === "up" ? at(d) : `the rollback of ${at(d)}`} would break a release that still runs: ${d.broken.join("; ")}; ${d.sequence.length === 0 ? "use other steps" : "follow the sequence that breaks none"}, or remove the contract of a release that no longer runs`,
   ),
   ERR_CONTRACT_MISSING: usage(
     /** `target`: the one whose setting names the path; undefined if it was given for this run. */

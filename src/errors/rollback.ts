@@ -20,18 +20,19 @@ export const rollbackErrors = {
   ),
   ERR_FORBIDDEN: refused(
     (d: StepPlace & { target: string; class: string; problem: string }) =>
-      `${at(d)} is forbidden on target ${d.target}, whose configuration allows no step of rollback class ${d.class}: ${d.problem}`,
+      `${at(d)} is forbidden on target ${d.target}, whose configuration allows no step of rollback class ${d.class}: ${d.problem}; use other steps, or take ${d.class} out of forbid in its guards`,
   ),
   ERR_REWRITE: refused(
     (d: StepPlace & { target: string; bytes?: number | undefined; limit: number }) =>
       `${at(d)} is forbidden on target ${d.target}, whose configuration lets a migration rewrite ${byteCount(d.limit)}: ` +
       (d.bytes === undefined
         ? "how much it rewrites is unknown"
-        : `up to this step it rewrites about ${byteCount(d.bytes)}`),
+        : `up to this step it rewrites about ${byteCount(d.bytes)}`) +
+      "; raise maxRewriteBytes in its guards to allow it",
   ),
   ERR_IRREVERSIBLE: refused(
     (d: StepPlace & { problem: string; hint?: string | undefined }) =>
-      `${at(d)} can't be rolled back: ${d.problem}${d.hint === undefined ? "" : `; ${d.hint}`}`,
+      `${at(d)} can't be rolled back: ${d.problem}; ${d.hint ?? "write a new migration instead, or restore a backup"}`,
   ),
   ERR_ROLLBACK_CHANGED: refused(
     (d: { file: string }) =>

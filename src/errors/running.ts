@@ -128,7 +128,7 @@ export const runningErrors = {
   ),
   ERR_UNEXPECTED_RESULT: failed(
     (d: StepPlace & { table: string; differences: readonly string[] }) =>
-      `${at(d)} left table ${d.table} in an unexpected state: ${d.differences.join("; ")}`,
+      `${at(d)} left table ${d.table} in an unexpected state: ${d.differences.join("; ")}; if something else has made that change, undo it and run the command again; otherwise report it`,
   ),
   ERR_TABLE_RECREATED: failed(
     (d: ActionWords & { problem: string }) =>
@@ -184,7 +184,8 @@ export const runningErrors = {
       problem: string;
       conflict?: boolean | undefined;
       pause?: number | undefined;
-    }) => `target ${d.target} answered ${d.request} with ${d.status}: ${d.problem}`,
+    }) =>
+      `target ${d.target} answered ${d.request} with ${d.status}: ${d.problem}${d.status >= 500 || d.status === 429 ? "; run the command again later" : ""}`,
   ),
   ERR_INTERRUPTED: interrupted((d: { done: string }) => `interrupted; ${d.done}`),
   ERR_TIMEOUT: interrupted(

@@ -31,7 +31,7 @@ export const usageErrors = {
   ),
   ERR_MIGRATIONS_FOLDER: usage(
     (d: { folder: string; problem: string }) =>
-      `the migrations folder ${d.folder} ${d.problem}; set "migrations" in migrate.config.ts, or run migrate new, or migrate pull where there are tables already`,
+      `the migrations folder ${d.folder} ${d.problem}; set "migrations" in migrate.config.ts, or run migrate new NAME, or migrate pull where there are tables already`,
   ),
   ERR_NAME_INVALID: usage(
     (d: { name: string }) =>

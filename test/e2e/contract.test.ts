@@ -150,7 +150,7 @@ test("the proposed sequence breaks no release that runs meanwhile", async () => 
   expect(refused.stderr).toContain(
     "0002_rename.ts, step 1 (renameColumn) would break a release that still runs: " +
       "search 1 reads and writes documents.title, which is renamed to headline; " +
-      "migrate plan shows the steps that would not, or remove the contract of a release that no longer runs\n" +
+      "follow the sequence that breaks none, or remove the contract of a release that no longer runs\n" +
       '  1. In 0002_rename.ts, replace this step with addColumn("documents", "headline", utf8()).\n',
   );
   expect(await columnsOf(project.database, "documents")).toEqual(["id: int32 not null", "title: utf8"]);
@@ -251,7 +251,7 @@ test("a rollback that breaks a release is refused until the release has stopped"
       stderr:
         "the rollback of 0002_headline.ts, step 1 (addColumn) would break a release that still runs: " +
         "search 2 reads and writes documents.headline, which is dropped; " +
-        `migrate plan --down shows the steps that would not, or remove the contract of a release that no longer runs\n${wayOut}\n`,
+        `follow the sequence that breaks none, or remove the contract of a release that no longer runs\n${wayOut}\n`,
     });
   expect(await columnsOf(project.database, "documents")).toEqual(columns);
   rmSync(join(project.folder, "contracts/2.json"));

@@ -63,7 +63,7 @@ test("what the configuration forbids is refused, whatever is accepted", async ()
     stdout: "",
     stderr:
       "0002_drop.ts, step 1 (dropColumn) is forbidden on target here, whose configuration allows no step of rollback class restore: " +
-      "documents.score is dropped with its values\n",
+      "documents.score is dropped with its values; use other steps, or take restore out of forbid in its guards\n",
   });
   expect((await project.migrate(["plan"])).stdout).toContain(
     "forbidden on this target: a step of rollback class restore",

@@ -162,7 +162,7 @@ test("a migration that rewrites more than the target allows is refused", async (
     code: 4,
     stdout: "",
     stderr:
-      "0002_change.ts, step 2 (retypeColumn) is forbidden on target local, whose configuration lets a migration rewrite 4.0 kB: up to this step it rewrites about 12.0 kB\n",
+      "0002_change.ts, step 2 (retypeColumn) is forbidden on target local, whose configuration lets a migration rewrite 4.0 kB: up to this step it rewrites about 12.0 kB; raise maxRewriteBytes in its guards to allow it\n",
   });
   const { stdout } = await migrate(["plan"]);
   expect(stdout).toContain(

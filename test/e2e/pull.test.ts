@@ -315,7 +315,7 @@ test("a ledger whose files are gone is no database without migrations, nor is on
   expect(await project.migrate(["pull"])).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /^nothing is written: local has no tables at .*; check the target, or begin with migrate new\n$/,
+      /^nothing is written: local has no tables at .*; check the target, or begin with migrate new NAME\n$/,
     ),
   });
   project.migration("0001_first.ts", `m.createTable("d", { id: m.int32() })`);

@@ -136,7 +136,7 @@ test("the order matters if ours gives a column another name that theirs goes by"
   const { run, folder } = repository;
   expect(await run("rebase")).toMatchObject({
     code: 4,
-    stderr: `the order matters: ${because}; roll them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept order\n`,
+    stderr: `the order matters: ${because}; first roll yours back wherever it has run, with the files as they were before the merge (migrate down); then run migrate rebase --accept order\n`,
   });
   expect(await run("rebase", "--json")).toMatchObject({
     code: 4,
@@ -268,7 +268,10 @@ test("in a merge the other side is what is being merged; what a killed run has l
 
 test("what git can't tell is said", async () => {
   const { run, git, add, commit } = await aRepository();
-  expect(await run("rebase", "--onto", "develop")).toMatchObject({ code: 2, stderr: "git knows no develop here\n" });
+  expect(await run("rebase", "--onto", "develop")).toMatchObject({
+    code: 2,
+    stderr: "git knows no develop here; check its name, or fetch it\n",
+  });
   expect(await run("rebase", "--onto", "--all")).toMatchObject({ code: 2 });
   git("checkout", "-q", "-b", "feature");
   git("checkout", "-q", "main");

@@ -32,7 +32,7 @@ async function planned(way: Way, flags: readonly string[] = []) {
 const before = ["id: int32", "title: utf8"];
 const after = ["id: int64", "headline: utf8"];
 
-function refused(why: string, wayOut = "make a new one with migrate plan --out") {
+function refused(why: string, wayOut = "make a new one with migrate plan --out FILE") {
   return { code: 4, stdout: "", stderr: `the saved plan can't be carried out: ${why}; ${wayOut}\n` };
 }
 
@@ -171,7 +171,7 @@ test.each(inTurn(["lance", "namespace"] as const))(
     expect(await up()).toEqual(
       refused(
         "version 1 of table documents was cleaned up since the plan was saved, so it is unknown whether this is the same table",
-        "save the plan again with migrate plan --out",
+        "save the plan again with migrate plan --out FILE",
       ),
     );
     expect(await columnsOf(data, "documents")).toEqual(before);
@@ -223,7 +223,7 @@ test("it is refused when a file says otherwise how it is rolled back", async () 
   expect(await migrate(["down", "--plan", "back.json"])).toEqual(
     refused(
       "by now 0002_rename.ts, step 2 would be rolled back otherwise than planned",
-      "make a new one with migrate plan --down --out",
+      "make a new one with migrate plan --down --out FILE",
     ),
   );
   expect(await columns()).toEqual(after);
@@ -319,8 +319,8 @@ const wrong = [
   [["plan", "--down", "--plan", "plan.json"], "the plan is one for migrate up, not for migrate down"],
   [["down", "--plan", "plan.json", "--accept", "lossy"], "--plan and --accept can't be used together"],
   [["down", "--plan", "plan.json"], "the plan is one for migrate up, not for migrate down"],
-  [["up", "--plan", "none.json"], /^none\.json can't be read: ENOENT.*; make a new one with migrate plan --out$/],
-  [["up", "--plan", "package.json"], "package.json is no saved plan; make a new one with migrate plan --out"],
+  [["up", "--plan", "none.json"], /^none\.json can't be read: ENOENT.*; make a new one with migrate plan --out FILE$/],
+  [["up", "--plan", "package.json"], "package.json is no saved plan; make a new one with migrate plan --out FILE"],
   [["up", "--plan", "migrations/0001_create.ts"], /is no saved plan; make a new one/],
   [["up", "--plan", ""], "--plan needs a value"],
   [["plan", "--out", "package.json/plan.json"], /^the plan can't be written: (ENOTDIR|EEXIST)/],

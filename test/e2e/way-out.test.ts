@@ -1,136 +1,66 @@
-/** Messages that lead to the next command, as far as following them shows that they do. */
-import { cpSync, rmSync } from "node:fs";
-import { join } from "node:path";
+/** Each command that the message of an error names is understood where the error came, and does not meet it once more. */
 import { expect, test } from "vitest";
+import { catalogue } from "../../src/errors/catalogue.ts";
+import type { ErrorCode } from "../../src/errors/migrate-error.ts";
+import { loadCommands } from "../../src/main/commands/registry.ts";
 import { aProject, type Project } from "../support/project.ts";
-import { addRows, lancedb } from "../support/tables.ts";
+import { ofThisCommit } from "../support/rounds.ts";
+import { errorCases } from "./support/error-cases.ts";
+import { errorScenes } from "./support/error-scenes.ts";
 
-/** A table with rows, of which two hold no number. */
-async function withDocuments(): Promise<Project> {
-  const project = aProject();
-  project.migration("0001_documents.ts", `m.createTable("documents", { id: m.int32(), year: m.utf8() })`);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  await addRows(project.database, "documents", [
-    { id: 1, year: "1990" },
-    { id: 2, year: "n/a" },
-    { id: 3, year: "19,5" },
-    { id: 4, year: null },
-  ]);
-  return project;
+const cases = (Object.keys(catalogue) as readonly ErrorCode[]).flatMap((code) =>
+  "args" in errorCases[code] ? [{ code, ...errorCases[code] }] : [],
+);
+
+/** What stands for what the user chooses, and an example of it. */
+const examples: Readonly<Record<string, string>> = { NAME: "another", NUMBER: "1", FILE: "out.json" };
+
+const commands = await loadCommands();
+
+/** The commands in a text, with the flags that follow them directly. */
+function commandsIn(text: string): readonly (readonly string[])[] {
+  return commands.flatMap(({ name, flags }) =>
+    [...text.matchAll(new RegExp(`\\bmigrate ${name}\\b(?!-)(.*)`, "g"))].map(([, rest = ""]) => {
+      const args = [name];
+      for (let left = rest; ;) {
+        const [, word, flag] = /^ (--([a-z-]+)|[A-Z]{4,})(?![a-z-])/.exec(left) ?? [];
+        if (word === undefined) return args;
+        left = left.slice(word.length + 1);
+        args.push(examples[word] ?? word);
+        if (flag === undefined || flags[flag]?.kind !== "value") continue;
+        const [whole, value] = /^ ('[^']*'|[\w.:]*\w)/.exec(left)!;
+        left = left.slice(whole.length);
+        args.push(examples[value!] ?? value!.replaceAll("'", ""));
+      }
+    }),
+  );
 }
 
-const open = async ({ database }: Project) => await (await lancedb.connect(database)).openTable("documents");
-
-test.each([
-  ["failed", `m.addColumn("documents", "pages", m.int32()), `],
-  ["would fail", ""],
-])("the filter in the message of a cast that %s finds all rows", async (verb, first) => {
-  const project = await withDocuments();
-  const retype = `m.retypeColumn("documents", "year", m.int32(), { using: "cast(year as int)" })`;
-  project.migration("0002_years.ts", `${first}${retype}`);
-  const { stderr } = await project.migrate(["up"]);
-  expect(stderr).toContain(`(retypeColumn) ${verb}: `);
-  const filter = /\(this filter finds all such rows: (.*?)\)(?:;|$)/m.exec(stderr)?.[1];
-  const rows = await (await open(project)).query().where(filter!).select(["id"]).toArray();
-  expect(rows.map(({ id }) => id).toSorted()).toEqual([2, 3]);
-});
-
-test("repair says what it means that a table is gone, and verify that a backup has its rows", async () => {
-  const project = await withDocuments();
-  project.migration("0002_pages.ts", `m.addColumn("documents", "pages", m.int32())`);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  await (await lancedb.connect(project.database)).dropTable("documents");
-  const { stdout } = await project.migrate(["verify"]);
-  expect(stdout).toMatch(/; bring table documents back from a backup; without one, see migrate repair$/m);
-  const repair = await project.migrate(["repair"]);
-  expect(repair.stdout).toContain(
-    "it then records 2 migrations as never applied, because table documents is gone, and the next migrate up creates it EMPTY: to have its rows, bring it back from a backup instead",
-  );
-  expect(await project.migrate(["repair", "--yes"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await (await open(project)).countRows()).toBe(0);
-});
-
-/** Two tables, which migrations change in turn and together. */
-async function withTwoTables(): Promise<Project> {
-  const project = await withDocuments();
-  project.migration("0002_notes.ts", `m.createTable("notes", { id: m.int32(), text: m.utf8() })`);
-  project.migration(
-    "0003_lang.ts",
-    `m.addColumn("documents", "lang", m.utf8()), m.addColumn("notes", "lang", m.utf8())`,
-  );
-  const empty = `empty: { kind: "lance", uri: "empty" }`;
-  project.write(
-    "migrate.config.ts",
-    `export default { target: "here", targets: { here: { kind: "lance", uri: ".lancedb" }, ${empty} } };\n`,
-  );
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  return project;
+async function sceneOf({ code, process = "shared" }: (typeof cases)[number]): Promise<Project> {
+  const project = aProject(process);
+  return { ...project, ...(await errorScenes[code]?.(project)) };
 }
 
-async function expectWell({ migrate }: Project): Promise<void> {
-  for (const args of [["repair"], ["verify"], ["status", "--check"], ["up"]])
-    expect(await migrate(args)).toMatchObject({ code: 0 });
-}
+/** Where something must be changed first, the command meets the error until that is done. */
+const needsChange = /\bagain\b|\bthen\b|put the file back/;
 
-test("one of several tables that was dropped by hand comes back as the message of repair says", async () => {
-  const project = await withTwoTables();
-  await (await lancedb.connect(project.database)).dropTable("documents");
-  expect(await project.migrate(["repair"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining(
-      "bring table documents back from a backup; without one, let migrate up create it EMPTY in another, empty database, and copy its folder from there, then run migrate repair again",
-    ),
-  });
-  expect(await project.migrate(["up", "--target", "empty"])).toMatchObject({ code: 0 });
-  cpSync(join(project.folder, "empty/documents.lance"), join(project.database, "documents.lance"), { recursive: true });
-  await expectWell(project);
-});
+/** Where the error comes each time: each run there is interrupted. */
+const repeated: ReadonlySet<string> = new Set(["ERR_INTERRUPTED"]);
 
-test("one of several tables that was restored goes back as the message of repair says", async () => {
-  const project = await withTwoTables();
-  const documents = await open(project);
-  const newest = await documents.version();
-  await documents.checkout(1);
-  await documents.restore();
-  expect(await project.migrate(["repair"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining(
-      "table documents is as it was after 0002_notes: if it was restored, restore the version that migrate verify names, or all tables to the same time; otherwise fix that by hand, then",
-    ),
-  });
-  expect((await project.migrate(["verify"])).stdout).toContain(`documents: since version ${newest + 1} of `);
-  await documents.checkout(newest);
-  await documents.restore();
-  await expectWell(project);
-});
+/** In a folder without git, `rebase` says what to do by hand. */
+const usageErrors: ReadonlySet<string> = new Set(["ERR_VERSION_DUPLICATE: rebase"]);
 
-test("one of several tables that was restored goes back as the message of repair says, although the ledger is lost", async () => {
-  const project = await withTwoTables();
-  const documents = await open(project);
-  const newest = await documents.version();
-  await documents.checkout(1);
-  await documents.restore();
-  rmSync(join(project.database, "_migrations.lance"), { recursive: true });
-  expect(await project.migrate(["repair"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining(
-      `if it was restored, restore version ${newest} of documents, if nothing that was written since is needed; otherwise fix that by hand, then`,
-    ),
-  });
-  await documents.checkout(newest);
-  await documents.restore();
-  expect(await project.migrate(["repair", "--yes"])).toMatchObject({ code: 0 });
-  await expectWell(project);
-});
-
-test("a column that was added by hand and holds no null is adopted as the message says", async () => {
-  const project = await withDocuments();
-  await (await open(project)).addColumns([{ name: "pages", valueSql: "cast(1 as int)" }]);
-  const refused = await project.migrate(["verify", "--write"]);
-  const [, notation] = /run the same command with --add-column '(.*) as SQL', with an expression/.exec(refused.stderr)!;
-  const written = await project.migrate(["verify", "--write", "--add-column", `${notation} as 0`]);
-  expect(written).toMatchObject({ code: 0 });
-  expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+test.each(ofThisCommit(cases, 4))("$code", async (one) => {
+  const { stderr } = await (await sceneOf(one)).migrate(one.args);
+  const message = stderr.trimEnd().split("\n").at(-1)!;
+  for (const args of commandsIn(message)) {
+    const project = await sceneOf(one);
+    await project.migrate(one.args);
+    let ended = await project.migrate(args);
+    if (ended.code !== 0 && /--yes\b/.test(ended.stdout + ended.stderr))
+      ended = await project.migrate([...args, "--yes"]);
+    const shown = `${one.code}: ${args.join(" ")}`;
+    if (!usageErrors.has(shown)) expect([shown, ended.code, ended.stderr]).not.toMatchObject([shown, 2]);
+    if (!repeated.has(one.code) && !needsChange.test(message)) expect(ended.stderr).not.toContain(message);
+  }
 });

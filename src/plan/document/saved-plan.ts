@@ -221,7 +221,7 @@ function endOf({ direction }: PlanDocument): string {
 }
 
 export function planCommand({ direction }: PlanDocument): string {
-  return `migrate plan ${direction === "up" ? "" : "--down "}--out`;
+  return `migrate plan ${direction === "up" ? "" : "--down "}--out FILE`;
 }
 
 /** Turns drift into ERR_PLAN_STALE: the table was as expected when the plan was saved. Keeps other errors. */

@@ -45,7 +45,7 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
   if (chosen.length === 0)
     throw refused(
       `${target.name} has no tables${but} at ${target.place}`,
-      "check the target, or begin with migrate new",
+      "check the target, or begin with migrate new NAME",
     );
   const unreadable = (name: string) => target.unreadable?.(name) ?? [];
   const readable = chosen.filter((name) => unreadable(name).length === 0);
@@ -65,7 +65,7 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
   if (found.size === 0)
     throw refused(
       `${target.name} has no tables${but === "" ? " but" : `${but} and`} the ledgers of other migrations at ${target.place}`,
-      "check the target, name its ledger in the configuration, or begin with migrate new",
+      "check the target, name its ledger in the configuration, or begin with migrate new NAME",
     );
   const adoption = adopt(new Map(), found);
   const others = [...new Set(ledgers.values())].map((name) => `${name}, which is a ledger of other migrations`);

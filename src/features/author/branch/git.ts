@@ -37,7 +37,8 @@ function missing(problem: string): never {
 
 /** The files of the folder at `ref`, each with the git hash of its text. Throws ERR_BRANCH. */
 export function filesAt(folder: string, ref: string): ReadonlyMap<string, string> {
-  if (!exists(folder, ref)) throw new MigrateError("ERR_BRANCH", { problem: `git knows no ${ref} here` });
+  if (!exists(folder, ref))
+    throw new MigrateError("ERR_BRANCH", { problem: `git knows no ${ref} here; check its name, or fetch it` });
   const lines = (ask(folder, ["ls-tree", "-z", ref]) ?? "").split("\0").filter((line) => line !== "");
   return new Map(
     lines.map((line) => {
@@ -68,7 +69,9 @@ export function filesAtFork(folder: string, ref: string): ReadonlyMap<string, st
 export function checkRepository(folder: string): void {
   if (!existsSync(folder)) throw new MigrateError("ERR_MIGRATIONS_FOLDER", { folder, problem: "is not there" });
   if (ask(folder, ["rev-parse", "--git-dir"]) === undefined)
-    throw new MigrateError("ERR_BRANCH", { problem: `${folder} is in no git repository, which tells what came in` });
+    throw new MigrateError("ERR_BRANCH", {
+      problem: `${folder} is in no git repository, which shows what came in; give one of the files another number by hand`,
+    });
 }
 
 function exists(folder: string, ref: string): boolean {
@@ -81,6 +84,10 @@ function ask(folder: string, args: readonly string[]): string | undefined {
     return execFileSync("git", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   } catch (cause) {
     if (typeof (cause as { status?: unknown }).status === "number") return undefined;
-    throw new MigrateError("ERR_BRANCH", { problem: `git can't be run: ${firstLine(cause)}` }, { cause });
+    throw new MigrateError(
+      "ERR_BRANCH",
+      { problem: `git can't be run: ${firstLine(cause)}; install it, or give the files other numbers by hand` },
+      { cause },
+    );
   }
 }

@@ -225,7 +225,7 @@ test("an action that has failed is not refused for another reason, and consent d
   expect(() => checkRefusals(plan, "prod")).toThrow(
     "0002_drawn.ts, step 1 (dropColumn) would break a release that still runs: " +
       "search 1.4.0 reads and writes documents.title, which is dropped; search 1.5.0 reads and writes documents.title, which is dropped; " +
-      "migrate plan shows the steps that would not, or remove the contract of a release that no longer runs",
+      "follow the sequence that breaks none, or remove the contract of a release that no longer runs",
   );
   const { migrations } = planOf([dropColumn("documents", "title")]);
   const failing = migrations.map((one) => ({
