@@ -120,6 +120,8 @@ class Results:
         self.missed = 0
         self.indexed = False
         self.pages = [page for number in range(len(self.tables)) for page in self.pages_of(number)]
+        self.lows = numpy.array([page.low for page in self.pages])
+        self.highs = numpy.array([page.high for page in self.pages])
         self.read = OrderedDict()
 
     def pages_of(self, number):
@@ -162,10 +164,8 @@ class Results:
         """Yields results for rows of the table by their addresses: which rows, a table, and where in it their results are."""
         addresses = rows["_rowaddr"].cast(pyarrow.int64())
         found = compute.min_max(addresses).as_py()
-        for page in self.pages:
-            if page.low > found["max"] or page.high < found["min"]:
-                continue
-            results = self.results_in(page)
+        for number in numpy.flatnonzero((self.lows <= found["max"]) & (self.highs >= found["min"])):
+            results = self.results_in(self.pages[number])
             at = compute.index_in(addresses, value_set=results[ADDRESS].combine_chunks())
             known = numpy.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False))
             yield known, results, at.combine_chunks().take(pyarrow.array(known)).to_numpy()

@@ -29,8 +29,8 @@ export async function runScript<Message extends object>(
   // In a session of its own, so that it does not get the Ctrl-C of a terminal.
   const child = spawn(python, [scriptIn(name)], {
     detached: true,
-    // Else each thread of the engine keeps memory of its own.
-    env: { MALLOC_ARENA_MAX: "1", ...process.env },
+    // Else each thread of the engine keeps memory of its own, and what is freed of large pieces stays with the process.
+    env: { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "262144", ...process.env },
   });
   const kill = () => child.kill("SIGKILL");
   signal?.addEventListener("abort", kill);
