@@ -22,7 +22,6 @@ HIDDEN = "_lance_migrate_"
 MOST_KEYS = 1000
 
 QUOTE = "'"
-ADDRESS = "_rowaddr"
 
 #: The engine may panic if the schema changes while it writes.
 CONFLICT = re.compile(
@@ -74,9 +73,9 @@ def save(table, column, rows, *, key, models, from_=None, attempts=10):
             # Another thread may have refreshed the table, or it may be outdated when the engine commits. So the vectors
             # may get into a column of another model, which the next look finds.
             merge = table.merge_insert(key)
-            if len(columns) + 1 < len(schema):
+            if len(data.schema) < len(schema):
                 # With an index, the engine would write whole files again to change some columns of a row, and no index
-                # would cover them. Nor does it know the addresses of rows then.
+                # would cover them.
                 merge = merge.use_index(False)
             if not written:
                 merge = merge.when_matched_update_all(where=unchanged).when_not_matched_insert_all()
@@ -165,9 +164,8 @@ class _RowsChanged(Exception):
 def _with_carried(data, table, key, schema):
     """The rows with the values that they have in columns that they lack, and a predicate for those that are still the same.
 
-    To leave columns as they are, the engine reads them in all rows of the table. An update or a merge moves a row. The rows as
-    they are, and None, if others than migrations may change these columns, or if they can't be looked up: the key holds
-    neither integers nor texts, several rows have it, or the table is on a service that knows no addresses.
+    To leave columns as they are, the engine reads them in all rows of the table. The rows as they are, and None, if others than migrations may change these columns, or if they can't be looked up:
+    the key holds neither integers nor texts, or several rows have it.
     """
     lacking = [name for name in schema.names if name not in data.schema.names]
     of_migrations = all(name.startswith(HIDDEN) or f"{HIDDEN}kept_{name}" in schema.names for name in lacking)
@@ -179,11 +177,8 @@ def _with_carried(data, table, key, schema):
     found = []
     for first in range(0, len(keys), MOST_KEYS):
         some = {f"'{one.replace(QUOTE, QUOTE * 2)}'" if isinstance(one, str) else str(one) for one in keys[first:][:MOST_KEYS]}
-        query = table.search().where(f"`{key}` in ({', '.join(some)})").select([key, ADDRESS, *lacking])
-        try:
-            found.append(query.limit(len(some) + 1).to_arrow())
-        except Exception:
-            return data, None
+        query = table.search().where(f"`{key}` in ({', '.join(some)})").select([key, *lacking])
+        found.append(query.limit(len(some) + 1).to_arrow())
     rows = pa.concat_tables(found).combine_chunks()
     places = {one: place for place, one in enumerate(rows[key].to_pylist())}
     if len(places) < rows.num_rows:
@@ -191,10 +186,16 @@ def _with_carried(data, table, key, schema):
     at = pa.array([places.get(one) for one in keys], pa.int64())
     for name in lacking:
         data = data.append_column(schema.field(name), rows[name].take(at))
-    addresses = ", ".join(map(str, rows[ADDRESS].to_pylist()))
-    return data.select(schema.names), f"target.{ADDRESS} in ({addresses})" if addresses else "false"
+    return data.select(schema.names), " and ".join(
+        _is_same(name) if pa.types.is_string(schema.field(name).type) else _is_same_presence(name) for name in lacking
+    )
 
 
 def _is_same(name):
     target, source = f"target.`{name}`", f"source.`{name}`"
     return f"({target} = {source} or ({target} is null and {source} is null))"
+
+
+def _is_same_presence(name):
+    """Each value that a migration writes has a mark, a text that changes with it. A value that is removed may keep it."""
+    return f"((target.`{name}` is null) = (source.`{name}` is null))"

@@ -6,8 +6,6 @@ import type { SeenColumn } from "./column-model.ts";
 const hidden = "_lance_migrate_";
 const keptMark = `${hidden}kept_`;
 
-const address = "_rowaddr";
-
 /** How many keys are in one query. */
 const mostKeys = 1_000;
 
@@ -19,7 +17,7 @@ type RowFields = Readonly<Record<string, unknown>>;
 export interface Carried {
   /** One for each of the rows; nulls for a new row. */
   readonly values: readonly RowFields[];
-  /** An SQL predicate for the rows that no update or merge has moved since. Files of a column that are loaded move none. */
+  /** An SQL predicate for the rows in which no migration has written these columns since. */
   readonly isSame: string;
 }
 
@@ -49,25 +47,27 @@ export async function carriedValues(
   for (let next = 0; next < literals.size; next += mostKeys) {
     const some = [...literals.values()].slice(next, next + mostKeys);
     const query = table.query().where(`\`${key}\` in (${some.join(", ")})`);
-    const selected = query.select([key, address, ...columns]).limit(some.length + 1);
-    // A service may not know addresses.
-    const read = (await selected.toArray().catch(() => undefined)) as readonly RowFields[] | undefined;
-    if (read === undefined) return undefined;
-    for (const row of read) {
+    const selected = query.select([key, ...columns]).limit(some.length + 1);
+    for (const row of (await selected.toArray()) as readonly RowFields[]) {
       const own = String(row[key]);
       if (found.has(own)) return undefined;
-      found.set(own, Object.fromEntries([address, ...columns].map((name) => [name, plain(row[name])])));
+      found.set(own, Object.fromEntries(columns.map((name) => [name, plain(row[name])])));
     }
   }
   const none = Object.fromEntries(columns.map((name) => [name, null]));
-  const addresses = [...found.values()].map((row) => String(row[address]));
-  return {
-    values: keys.map((one) => {
-      const { [address]: _, ...values } = found.get(String(one)) ?? none;
-      return values;
-    }),
-    isSame: addresses.length === 0 ? "false" : `target.${address} in (${addresses.join(", ")})`,
-  };
+  const isSame = columns.map((name) => (typeOf(name) === "Utf8" ? isSameValue(name) : isSamePresence(name)));
+  return { values: keys.map((one) => found.get(String(one)) ?? none), isSame: isSame.join(" and ") };
+}
+
+/** Whether the row in the table has the value of the saved row. The engine knows no `is not distinct from` here. */
+export function isSameValue(name: string): string {
+  const [target, source] = [`target.\`${name}\``, `source.\`${name}\``];
+  return `(${target} = ${source} or (${target} is null and ${source} is null))`;
+}
+
+/** Each value that a migration writes has a mark, a text that changes with it. A value that is removed may keep it. */
+function isSamePresence(name: string): string {
+  return `((target.\`${name}\` is null) = (source.\`${name}\` is null))`;
 }
 
 /** The SQL of a key of this type. */

@@ -1,6 +1,6 @@
 /** Writes rows with vectors of the model that the column has. */
 import { makeArrowTable, type Table } from "@lancedb/lancedb";
-import { carriedValues } from "./carried-values.ts";
+import { carriedValues, isSameValue } from "./carried-values.ts";
 import { embed, isSameModel, look, type Models, type SeenColumn } from "./column-model.ts";
 
 export interface SaveOptions<Row> {
@@ -81,11 +81,11 @@ async function write<Row extends object>(table: Table, column: string, given: Wr
   });
   const schema = carried === undefined ? seen.schema.select([...columns, column]) : seen.schema;
   // With an index, the engine would write whole files again to change some columns of a row, and no index would cover them.
-  // Nor does it know the addresses of rows then.
-  const merge = lacking.length === 0 ? table.mergeInsert(key) : table.mergeInsert(key).useIndex(false);
+  const isWhole = lacking.length === 0 || carried !== undefined;
+  const merge = isWhole ? table.mergeInsert(key) : table.mergeInsert(key).useIndex(false);
   const merging = isWritten
     ? // Neither a newer text nor a deleted row is written again.
-      merge.whenMatchedUpdateAll(from.length === 0 ? undefined : { where: from.map(isSame).join(" and ") })
+      merge.whenMatchedUpdateAll(from.length === 0 ? undefined : { where: from.map(isSameValue).join(" and ") })
     : merge.whenMatchedUpdateAll(carried && { where: carried.isSame }).whenNotMatchedInsertAll();
   const { numUpdatedRows, numInsertedRows } = await merging.execute(makeArrowTable(values, { schema }));
   if (carried !== undefined && numUpdatedRows + numInsertedRows < rows.length) throw new RowsChanged();
@@ -96,12 +96,6 @@ class RowsChanged extends Error {
   constructor() {
     super("Others keep changing the rows that are saved.");
   }
-}
-
-/** The engine knows no `is not distinct from` here. */
-function isSame(name: string): string {
-  const [target, source] = [`target.\`${name}\``, `source.\`${name}\``];
-  return `(${target} = ${source} or (${target} is null and ${source} is null))`;
 }
 
 /** The columns that the rows have. A row that lacks one would lose the value that it has in the table. */
