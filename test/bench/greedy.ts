@@ -1,7 +1,9 @@
 /**
  * What clients with a key keep of their throughput while others send without reading, slowly, or connect again and again.
  * Rounds alone and rounds beside attackers take turns on one service. Attackers and clients are processes of their own, and
- * the attackers give way to the others (niceness), so that the processors of the machine are not what is measured.
+ * the attackers give way to the others (niceness), so that the processors of the machine are not what is measured. They take
+ * some of them nevertheless, so there are also rounds in which the same attackers send to another process, which accepts
+ * their connections and does nothing else: what the clients keep then, the "floor", is the most that a service could let them keep.
  * `npm run bench greedy [-- --rounds N --seconds N --attack "NAME;NAME" --nice N --bin FILE]`
  */
 import { fork, spawn, type ChildProcess } from "node:child_process";
@@ -67,37 +69,43 @@ const created = await fetch(`${url}/v1/tables/books`, {
 if (created.status !== 200) throw new Error(`the table was not created: ${await created.text()}`);
 const clients = fork(script("greedy-clients.ts"), [String(port), key, values.clients]);
 process.on("exit", () => clients.kill());
+const sink = fork(script("greedy-sink.ts"));
+process.on("exit", () => sink.kill());
+const [sinkPort] = (await once(sink, "message")) as [number];
 await round(); // warms up
 
 const table: string[] = [];
 for (const name of wanted) {
-  const attackers = fork(script("greedy-attackers.ts"), [JSON.stringify({ ...attacks[name]!, port } satisfies Attack)]);
-  setPriority(attackers.pid!, Number(values.nice));
-  await once(attackers, "spawn");
+  const [onService, onSink] = [port, sinkPort].map((to) => {
+    const attack = { ...attacks[name]!, port: to } satisfies Attack;
+    const attackers = fork(script("greedy-attackers.ts"), [JSON.stringify(attack)]);
+    setPriority(attackers.pid!, Number(values.nice));
+    return attackers;
+  });
   const alone: Round[] = [await round()];
-  const attacked: Round[] = [];
+  const [attacked, floor]: [Round[], Round[]] = [[], []];
   for (let turn = 0; turn < Number(values.rounds); turn++) {
-    attackers.send(true);
-    await sleep(2_000);
-    attacked.push(await round(attackers));
-    attackers.send(false);
-    await sleep(1_000);
+    attacked.push(await attackedRound(onService!));
+    floor.push(await attackedRound(onSink!));
     alone.push(await round());
     for (const [what, { answered, refused, busy, memory }] of [
       ["alone", alone.at(-1)!],
       [name, attacked.at(-1)!],
+      ["floor", floor.at(-1)!],
     ] as const)
       console.log(JSON.stringify({ what, answered, refused, ...busy, memory }));
   }
-  attackers.kill("SIGKILL");
+  for (const attackers of [onService!, onSink!]) attackers.kill("SIGKILL");
   // Each beside the two between which it was.
-  const ratios = attacked.map(({ answered }, at) => (2 * answered) / (alone[at]!.answered + alone[at + 1]!.answered));
-  table.push(rowOf(name, ratios, alone, attacked));
+  const ratiosOf = (rounds: readonly Round[]) =>
+    rounds.map(({ answered }, at) => (2 * answered) / (alone[at]!.answered + alone[at + 1]!.answered));
+  table.push(rowOf(name, [ratiosOf(attacked), ratiosOf(floor)], alone, attacked));
 }
 console.log(
   [
     "attack",
     "throughput",
+    "floor",
     "alone",
     "beside",
     "refused",
@@ -110,16 +118,32 @@ console.log(
 );
 for (const row of table) console.log(row);
 clients.kill();
+sink.kill();
 service.kill("SIGTERM");
 await once(service, "exit");
 
-function rowOf(name: string, ratios: readonly number[], alone: readonly Round[], attacked: readonly Round[]): string {
+/** Begins after two seconds of the attack, and leaves one for its end. */
+async function attackedRound(attackers: ChildProcess): Promise<Round> {
+  attackers.send(true);
+  await sleep(2_000);
+  const result = await round(attackers);
+  attackers.send(false);
+  await sleep(1_000);
+  return result;
+}
+
+function rowOf(
+  name: string,
+  ratios: readonly (readonly number[])[],
+  alone: readonly Round[],
+  attacked: readonly Round[],
+): string {
   const part = (of: number) => of.toFixed(2);
   const middle = (rounds: readonly Round[], of: (round: Round) => number) => median(rounds.map(of));
   const memory = (what: "service" | "workers") => attacked.map((round) => Math.round(round.memory[what])).join(", ");
   return [
     name,
-    `${part(median(ratios))} (${part(Math.min(...ratios))} to ${part(Math.max(...ratios))})`,
+    ...ratios.map((of) => `${part(median(of))} (${part(Math.min(...of))} to ${part(Math.max(...of))})`),
     middle(alone, ({ answered }) => answered).toFixed(0),
     middle(attacked, ({ answered }) => answered).toFixed(0),
     attacked.reduce((sum, { refused }) => sum + refused, 0),

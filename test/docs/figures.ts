@@ -177,7 +177,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `| ${number(numberIn(route, /max\(([\d_]+), "must not be longer/))} characters; a table name ${markerName}; a tag ${numberIn(route, "longestTag")},`,
     `| requests with the key at a time | ${number(inAll)}, from one address ${number(inAll / 2)};`,
     `| requests of a connection without an answer | ${numberIn(traffic, /mostOfConnection = ([\d_]+)/)}; more end the connection, as does reading nothing of an answer for ${seconds(numberIn(traffic, /patience = ([\d_]+)/))} seconds`,
-    `| connections | ${number(2 * perAddress)}; from one address ${number(perAddress)}, of which ${numberIn(connections, /Math\.min\((\d+), Math\.ceil/)} may wait`,
+    `| connections | ${number(2 * perAddress)}; from one address ${number(perAddress)}. While more than three quarters of all are taken, ${numberIn(connections, /Math\.min\((\d+), Math\.ceil/)} of an address may wait`,
     `fewer than ${number(2 * perAddress + numberIn(connections, "otherFiles"))} files`,
     `| the head of a request | ${seconds(numberIn(app, "headTimeout"))} seconds |`,
     `merged files of more than ${number(numberIn("src/features/rest/versions.ts", /mostCompared: ([\d_]+)/))} rows`,

@@ -139,10 +139,10 @@ export async function createApp(options: AppOptions) {
     if (!isOpen(request)) {
       const problem = guard(request.headers);
       if (problem !== undefined) throw problem;
-      if (!traffic.enters(request.raw, reply.raw)) throw tooMany();
+      if (!traffic.enters(request.raw, reply.raw)) throw tooMany;
       // Thrown here, so that the body is not read.
       if (request.is404) throw notFound(request);
-    } else if (traffic.isFullFor(request.raw)) throw tooMany();
+    } else if (traffic.isFullFor(request.raw)) throw tooMany;
     checkDataFolder(data);
   });
   app.addHook("onResponse", async (request, reply) => {
@@ -271,7 +271,7 @@ function addBodyParsers(app: FastifyInstance, { bodyLimit, data }: AppOptions): 
   add(streamType, "arrow", bodyLimit, flagLimit);
 }
 
-const tooMany = () => refuse(503, "unavailable", "too many requests at a time; try again");
+const tooMany = refuse(503, "unavailable", "too many requests at a time; try again");
 const tooLarge = (limit: string) => refuse(413, "invalidInput", `the body is larger than ${limit}`);
 
 /** Whether a body was announced and has not arrived completely. */

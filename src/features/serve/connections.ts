@@ -9,8 +9,10 @@ const otherFiles = 160;
 const mostInAll = Math.min(4_096, Math.max(openFiles() - otherFiles, 16));
 /** Of one address. Everybody behind a proxy has its address, and a client opens a connection for each parallel call. */
 const most = Math.ceil(mostInAll / 2);
-/** Of one address, those whose first request does not arrive. */
+/** Of one address, those whose first request does not arrive, once most of all connections are taken. */
 const mostSilent = Math.min(256, Math.ceil(most / 2));
+/** Up to here they stay: their clients would open others, which costs more than they do. */
+const manyInAll = Math.ceil(mostInAll * 0.75);
 /** Milliseconds for the first request: when many connections come at once, the service accepts all before it reads any. */
 const grace = 1_000;
 
@@ -22,8 +24,9 @@ interface Connections {
 
 export function boundConnections(server: Server, refused: Refusals): void {
   const byAddress = new Map<string, Connections>();
+  let inAll = 0;
   const forget = (mine: Connections, socket: Socket, address: string) => {
-    mine.all.delete(socket);
+    if (mine.all.delete(socket)) inAll--;
     mine.silent.delete(socket);
     if (mine.all.size === 0) byAddress.delete(address);
   };
@@ -47,8 +50,9 @@ export function boundConnections(server: Server, refused: Refusals): void {
     }
     byAddress.set(address, mine);
     mine.all.add(socket);
+    inAll++;
     mine.silent.add(socket);
-    const isTooSilent = () => mine.silent.has(socket) && mine.silent.size > mostSilent;
+    const isTooSilent = () => inAll > manyInAll && mine.silent.has(socket) && mine.silent.size > mostSilent;
     const timer = setTimeout(() => {
       // If the service was busy, a request may have arrived that is read only now.
       setImmediate(() => isTooSilent() && endSilent(mine, socket, address));
