@@ -5,7 +5,8 @@
  * describes what is done there and which limits remain.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Column } from "../schema/data-type.ts";
 import type { NewTables } from "../schema/table-format.ts";
@@ -22,6 +23,7 @@ import {
 import type { DatabaseLocation } from "./location.ts";
 import { isTaken } from "./problem/engine-problem.ts";
 import { StoreConflict } from "./problem/store-problem.ts";
+import { move } from "./folder/move.ts";
 import { entryName, inPrivateFolder, privateFolder, removeEntries } from "./folder/private-folder.ts";
 import { checkTableFolder } from "./folder/symbolic-links.ts";
 
@@ -115,7 +117,8 @@ async function createInFolder(folder: string, name: string, make: Make, newTable
     await makeIn({ uri: workshop, folder: workshop }, make, newTables);
     return moveInto(join(workshop, `${name}.lance`), home);
   } finally {
-    rmSync(workshop, { recursive: true, force: true });
+    // What another program has open stays for a later run.
+    await rm(workshop, { recursive: true, force: true }).catch(() => undefined);
     await removeAbandoned(folder, made);
   }
 }
@@ -170,7 +173,7 @@ export function renameTable(folder: string, from: string, to: string): boolean {
 
 function moveInto(from: string, to: string): boolean {
   try {
-    renameSync(from, to);
+    move(from, to);
     return true;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";

@@ -4,9 +4,10 @@
  * and removed there.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync, renameSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Connection, NativeDatabase } from "./engine.ts";
+import { move } from "./folder/move.ts";
 import { entryName, inPrivateFolder, removeEntries } from "./folder/private-folder.ts";
 import { checkTableFolder } from "./folder/symbolic-links.ts";
 
@@ -16,7 +17,7 @@ export async function dropTable(db: Connection | NativeDatabase, folder: string,
   const home = join(folder, `${name}.lance`);
   if (!existsSync(home)) return false;
   try {
-    inPrivateFolder(folder, (path) => renameSync(home, join(path, entryName("dropped", randomUUID()))));
+    inPrivateFolder(folder, (path) => move(home, join(path, entryName("dropped", randomUUID()))));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && !existsSync(home)) return false;

@@ -1,7 +1,8 @@
 /** Reads and writes the files that are made from the migrations: `lock.json`, and those of `migrate types`, `build`, `contract` and `report`. */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { move } from "../engine/folder/move.ts";
 import { fileReason, MigrateError } from "../errors/migrate-error.ts";
 
 /** The errors for such a file that can't be read or written. */
@@ -23,7 +24,7 @@ export function writeGenerated(path: string, text: string, code: FileErrorCode):
   orRefused(path, code, "written", () => {
     try {
       writeIntoFolder(draft, text, "wx");
-      renameSync(draft, path);
+      move(draft, path);
     } finally {
       rmSync(draft, { force: true });
     }

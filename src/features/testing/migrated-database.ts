@@ -1,11 +1,12 @@
 /** Databases for tests: each is a copy of a template, to which the migrations were applied once. */
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { constants, cp, mkdtemp, rename, rm, utimes } from "node:fs/promises";
+import { constants, cp, mkdtemp, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text, wholeNumber, yesOrNo, type Shape } from "../../checks/check.ts";
 import { up } from "../../commands/up.ts";
+import { move } from "../../engine/folder/move.ts";
 import { userFolder } from "../../engine/folder/user-folder.ts";
 import { engineVersion } from "../../engine/package/find-engine.ts";
 import { thisRunner, type MigratorOptions } from "../../run/run-context.ts";
@@ -118,7 +119,7 @@ async function makeTemplate(path: string, make: (folder: string) => Promise<void
   mkdirSync(folder);
   try {
     await make(folder);
-    await rename(folder, path);
+    move(folder, path);
   } catch (error) {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     // Another process was faster.

@@ -1,6 +1,7 @@
 /** Writes `schema.ts` from tables, if it passes the check that `generate` will read the same tables from it. */
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { basename } from "node:path";
+import { move } from "../../../engine/folder/move.ts";
 import { MigrateError } from "../../../errors/migrate-error.ts";
 import { loadSchema } from "../../shared/load-schema.ts";
 import { diff } from "../generate/diff-tables.ts";
@@ -45,7 +46,7 @@ export async function rewriteSchema({ isSure, ...schema }: NewSchema & { readonl
       problem: `${basename(path)} has comments or code of its own, which would be lost`,
       hint: "migrate generate --check states what it lacks; to replace it anyway, pass --yes",
     });
-  await writeSchema(schema, renameSync);
+  await writeSchema(schema, move);
 }
 
 /** Whether two texts are the same, apart from their layout and the comment, which a file written by hand lacks. */

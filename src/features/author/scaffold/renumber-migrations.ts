@@ -1,6 +1,7 @@
 /** Writes the files of `migrate rebase`: gives migrations other numbers, and other lists where these have changed. */
-import { renameSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
+import { move } from "../../../engine/folder/move.ts";
 import { valueSource, type Source } from "../../../schema/text/typescript-source.ts";
 import { formatMigration, formatVersion } from "../../../migrations/file-name.ts";
 import type { RebasedMigration } from "../branch/plan-rebase.ts";
@@ -32,7 +33,7 @@ export async function renumberMigrations(
     }
     // The last one first, so that each new place is behind all other migrations.
     for (const { draft, from, to } of drafts.toReversed())
-      if (from === to) renameSync(draft, to);
+      if (from === to) move(draft, to);
       else {
         putInPlace(draft, to);
         rmSync(from);
