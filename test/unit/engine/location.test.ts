@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { locationOf, uriProblem } from "../../../src/engine/location.ts";
 
 test.each([
@@ -53,6 +53,13 @@ test.each([
     problem: "holds #, which ends the path; write %23 for it, or the path without file://",
   },
   { uri: "S4://bucket", problem: "has a scheme that the engine does not know (s4:)" },
+  {
+    uri: "file:///data/a%2Fb",
+    problem:
+      "can't be read as a path (File URL path must not include encoded / characters); write the path without file://",
+  },
+  { uri: "file:///data/%zz", problem: "can't be read as a path (URI malformed); write the path without file://" },
+  { uri: "file:///data/a%00", problem: "holds a NUL character" },
 ])("$uri may not: it $problem", ({ uri, problem }) => {
   expect(uriProblem(uri)).toBe(problem);
 });
@@ -74,4 +81,29 @@ test.each([
 
 test.each(["s3://bucket/path", "gs://bucket"])("%s is left to the engine and is no folder", (uri) => {
   expect(locationOf(uri, "/project")).toEqual({ uri });
+});
+
+test.each(["C:\\data\\lance", "c:/data/lance", "\\\\server\\share\\lance"])(
+  "%s may hold a database on Windows alone",
+  (uri) => {
+    expect(uriProblem(uri, true)).toBeUndefined();
+    expect(uriProblem(uri, false)).toBe(
+      "is a path of Windows, and this is another system; write the path that the folder has here",
+    );
+  },
+);
+
+test("on Windows, a path behind file:// begins with a drive", () => {
+  expect(uriProblem("file:///C:/data", true)).toBeUndefined();
+  expect(uriProblem("file:///data", true)).toBe(
+    "can't be read as a path (File URL path must be absolute); write the path without file://",
+  );
+});
+
+test("a user without a home folder is asked for the whole path", () => {
+  vi.stubEnv("HOME", "");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(uriProblem("~/data")).toBe(
+    "begins with ~, and this user has no home folder; set HOME, or write the path in full",
+  );
 });
