@@ -36,8 +36,8 @@ export async function atTerminal<Value>(
   const lines = terminal[Symbol.asyncIterator]();
   let isClosed = false;
   terminal.once("close", () => (isClosed = true));
-  // Without this, a terminal in raw mode would handle Ctrl-C itself.
-  terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  // Without this, a terminal in raw mode would handle Ctrl-C itself. To send the signal would kill the process on Windows.
+  terminal.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
   const ask = async (question: string): Promise<string> => {
     if (!isClosed) {
       terminal.setPrompt(output.question(question));

@@ -16,6 +16,7 @@ function nameNotation(name: string): string {
 }
 
 /** A flag's value, in quotes if the shell would change it. */
-export function shellWord(text: string): string {
-  return /^[\p{L}\p{N}_.,:=@%+/-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+export function shellWord(text: string, windows = process.platform === "win32"): string {
+  if (/^[\p{L}\p{N}_.,:=@%+/-]+$/u.test(text)) return text;
+  return windows ? `"${text.replaceAll('"', '\\"')}"` : `'${text.replaceAll("'", "'\\''")}'`;
 }

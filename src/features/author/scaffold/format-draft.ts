@@ -6,6 +6,7 @@ import { delimiter, join, relative } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { foldersAbove } from "../../../engine/package/package-manager.ts";
 import { firstLine, MigrateError } from "../../../errors/migrate-error.ts";
+import { shellWord } from "../../shared/format-notation.ts";
 import type { LoadedConfig } from "../../../session/load-config.ts";
 
 export interface FormatSettings {
@@ -46,7 +47,7 @@ async function formatWith(
 /** A shell runs the command, with the file's path as its last argument, as it does for a script in package.json. */
 async function runFormatter(command: string, file: string, folder: string): Promise<void> {
   const bins = foldersAbove(folder).map((one) => join(one, "node_modules", ".bin"));
-  const running = spawn(`${command} ${quoted(file)}`, {
+  const running = spawn(`${command} ${shellWord(file)}`, {
     cwd: folder,
     shell: true,
     stdio: ["ignore", "pipe", "pipe"],
@@ -60,8 +61,4 @@ async function runFormatter(command: string, file: string, folder: string): Prom
   if (code === 0) return;
   const why = firstLine(errors.trim() || said.trim() || "it printed nothing");
   throw new MigrateError("ERR_FORMAT", { problem: `${command} ended with ${code ?? "a signal"}: ${why}` });
-}
-
-function quoted(file: string): string {
-  return process.platform === "win32" ? `"${file}"` : `'${file.replaceAll("'", `'\\''`)}'`;
 }

@@ -8,6 +8,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { firstLine } from "../../../errors/migrate-error.ts";
 import type { RowValues } from "../../../schema/row-values.ts";
+import { codeFailed } from "../calls/fill-failed.ts";
 import { NoAnswer, type Answered } from "./compute-all.ts";
 
 interface CommandAnswer {
@@ -31,15 +32,7 @@ const ending = 5_000;
 
 /** `printed`: called with each line of its standard output that is no answer. */
 export function startCommand(command: readonly string[], folder: string, printed: (line: string) => void = () => {}) {
-  const [program, ...args] = command;
-  // In a session of its own, so that it does not get the Ctrl-C of a terminal: the run ends it at a safe point. If the run
-  // is killed, the end of its input ends it.
-  const child = spawn(program!, args, {
-    cwd: folder,
-    stdio: ["pipe", "pipe", "inherit"],
-    detached: true,
-    windowsHide: true,
-  });
+  const child = start(command, folder);
   const killAll = () => killGroup(child);
   // A run that is stopped at once waits for nothing.
   process.on("exit", killAll);
@@ -90,6 +83,25 @@ export function startCommand(command: readonly string[], folder: string, printed
     process.off("exit", killAll);
   };
   return { raw, close };
+}
+
+/** Throws FillFailed if the system refuses the command at once, as Windows does with .cmd and .bat files. */
+function start(command: readonly string[], folder: string) {
+  const [program, ...args] = command;
+  try {
+    // In a session of its own, so that it does not get the Ctrl-C of a terminal: the run ends it at a safe point. If the
+    // run is killed, the end of its input ends it.
+    return spawn(program!, args, {
+      cwd: folder,
+      stdio: ["pipe", "pipe", "inherit"],
+      detached: true,
+      windowsHide: true,
+    });
+  } catch (error) {
+    const isScript = (error as NodeJS.ErrnoException).code === "EINVAL";
+    const way = isScript ? "; name a program, such as node or python, in place of a script such as npx.cmd" : "";
+    throw codeFailed({ command }, `: it can't be started (${firstLine(error)})${way}`);
+  }
 }
 
 /** Kills the command with what it has started, as far as that is in its group. */

@@ -63,7 +63,7 @@ async function runScript(
 ): Promise<void> {
   const request = JSON.stringify({ command, folder, shards, options });
   // In a session of its own, so that Ctrl-C in a terminal does not kill the shards before they reach a safe point.
-  const child = spawn(python, [script, request], { cwd: folder, detached: true });
+  const child = spawn(python, [script, request], { cwd: folder, detached: true, windowsHide: true });
   child.stdin.on("error", () => {});
   // The end of its input tells the script to stop the shards, also when this process is killed.
   const stop = () => child.stdin.end();

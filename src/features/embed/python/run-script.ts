@@ -29,6 +29,7 @@ export async function runScript<Message extends object>(
   // In a session of its own, so that it does not get the Ctrl-C of a terminal.
   const child = spawn(python, [scriptIn(name)], {
     detached: true,
+    windowsHide: true,
     // Else each thread of the engine keeps memory of its own, and what is freed of large pieces stays with the process.
     env: { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "262144", ...process.env },
   });

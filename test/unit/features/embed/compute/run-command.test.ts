@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { FillFailed } from "../../../../../src/features/embed/calls/fill-failed.ts";
 import { startCommand } from "../../../../../src/features/embed/compute/run-command.ts";
 import { temporaryFolder } from "../../../../support/project.ts";
 
@@ -54,4 +55,10 @@ test.each<[program: string, answer: string, problem: RegExp]>([
   const { raw, close } = startCommand([program, "-e", answering(answer)], temporaryFolder());
   await expect(raw([{ id: 1 }], new AbortController().signal)).rejects.toThrow(problem);
   await close();
+});
+
+test("a command that the system refuses at once is an error of the code", () => {
+  const start = () => startCommand([process.execPath, "x".repeat(2 ** 22)], temporaryFolder());
+  expect(start).toThrow(FillFailed);
+  expect(start).toThrow(/: it can't be started \(spawn E2BIG\)$/);
 });
