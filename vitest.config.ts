@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { longest } from "./test/files.ts";
@@ -35,7 +34,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Watching needs to know what imports what.
     setupFiles: process.argv.includes("run") ? ["test/support/setup.ts"] : [],
-    execArgv: ["--import", fileURLToPath(new URL("./test/support/own-package.ts", import.meta.url))],
+    execArgv: ["--import", new URL("./test/support/own-package.ts", import.meta.url).href],
     // More than a small machine has cores: the long tests wait for leases to run out.
     maxWorkers: 4,
     testTimeout: hanging,
