@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { groups, longest } from "../files.ts";
 import { root, startNode } from "../support/project.ts";
 
@@ -32,4 +33,29 @@ test("all workflows use the same versions of actions", () => {
   const used = ["ci", "nightly", "release"].flatMap((name) => workflow(name).match(/uses: .*/g)!);
   const actions = used.map((line) => line.slice("uses: ".length).split("@")[0]);
   expect(new Set(used).size).toBe(new Set(actions).size);
+});
+
+/** What other shells than those of Unix read in another way: quotes, variables, pipes, patterns and programs. */
+const ofUnix = /['`$|;*~]|[^&]&(?!&)|^[A-Z_]+=|\b(rm|cp|mv|chmod|sudo|export) /m;
+
+test("the scripts of package.json run in the shells of Windows, too", () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: object };
+  // What is in quotes is the code of node --eval.
+  const commands = Object.values(scripts).map((script: string) => script.replaceAll(/"[^"]*"/g, '""'));
+  expect(commands.filter((command) => ofUnix.test(command))).toEqual([]);
+});
+
+interface System {
+  readonly strategy: { readonly matrix: { readonly include: readonly Readonly<Record<string, string>>[] } };
+  readonly steps: readonly { readonly run?: string; readonly if?: string }[];
+}
+
+test("the CI workflow runs on Windows, on macOS and with musl, in whatever shell is there", () => {
+  const { system } = (parse(workflow("ci")) as { jobs: { system: System } }).jobs;
+  const places = system.strategy.matrix.include.map(({ system: name, container }) => container ?? name);
+  expect(places).toEqual(["macos-latest", "windows-latest", "node:22-alpine"]);
+  const commands = system.steps.flatMap(({ run, if: condition }) => (condition === undefined ? (run ?? []) : []));
+  expect(commands.filter((command) => ofUnix.test(command))).toEqual([]);
+  expect(commands).toContain("npx migrate up");
+  expect(commands).toContain("npx vitest run test/unit");
 });
