@@ -64,3 +64,31 @@ test.each([
 ])("a difference is noticed: %s", async (_, ids) => {
   expect(await verdictOn(ids)).toBe("different");
 });
+
+const ordered: Query = { table: "books", what: "rows", orderBy: [{ column: "id" }], text: "momo", isAsync: false };
+const all = [
+  ["a", "1.5", ""],
+  ["b", "1.5", ""],
+  ["c", "2", ""],
+  ["d", "1.5", ""],
+  ["e", "1", ""],
+];
+
+/** Three of the rows are found, of which the embedded engine gives the first ones. */
+async function verdictOnOrdered(ids: readonly string[]): Promise<string> {
+  const rows = ids.map((id) => all.find(([each]) => each === id)!);
+  const askOrdered: Ask = async ({ limit }) => found("_score", limit === undefined ? all.slice(0, 3) : all);
+  return (await judge(ordered, found("_score", all.slice(0, 3)), found("_score", rows), askOrdered)).kind;
+}
+
+test("which of several rows with equal scores a search finds is open", async () => {
+  expect(await verdictOnOrdered(["b", "c", "d"])).toBe("same");
+});
+
+test.each([
+  ["a row with a lower score", ["b", "c", "e"]],
+  ["another order", ["a", "d", "c"]],
+  ["a row that is there twice", ["a", "a", "c"]],
+])("a difference among the rows of a search is noticed: %s", async (_, ids) => {
+  expect(await verdictOnOrdered(ids)).toBe("different");
+});

@@ -56,6 +56,7 @@ async function compare(query: Query, here: Found, there: Found, ask: Ask): Promi
   if (at < 0) return { kind: "same" };
   if (await areTies(query, embedded, served, ask)) return { kind: "same" };
   if (await areTiesOfParts(query, embedded, served, ask)) return { kind: "same" };
+  if (await areOtherTies(query, embedded, served, ask)) return { kind: "same" };
   return different(`row ${at} is ${textOf(served.rows[at]!)} instead of ${textOf(embedded.rows[at]!)}`);
 }
 
@@ -128,6 +129,24 @@ async function areTiesOfParts(query: Query, embedded: Found, served: Found, ask:
   return isKnown && hasSameOrder && sorted(served) === sorted(embedded);
 }
 
+/**
+ * The best rows of a search may be ordered by a column. Whether the rows differ only in which of those with equal scores were
+ * found, and are in the order that the embedded engine gives all.
+ */
+async function areOtherTies(query: Query, embedded: Found, served: Found, ask: Ask): Promise<boolean> {
+  const score = served.columns.findIndex(([name]) => name === "_score" || name === "_distance");
+  if (query.orderBy === undefined || query.offset !== undefined || score < 0) return false;
+  const scoresOf = ({ rows }: Found) => JSON.stringify(rows.map((row) => row[score]).toSorted());
+  if (scoresOf(served) !== scoresOf(embedded)) return false;
+  const all = await ask({ ...query, limit: 10_000 });
+  const left = "error" in all ? [] : all.rows.map(textOf);
+  return served.rows.every((row) => {
+    const at = left.indexOf(textOf(row));
+    left.splice(0, at + 1);
+    return at >= 0;
+  });
+}
+
 /** The scores of the rows, by their other columns. */
 function scoresIn({ columns, rows }: Found): ReadonlyMap<string, string> {
   const at = columns.findIndex(([name]) => name === "_score" || name === "_distance");
@@ -135,10 +154,10 @@ function scoresIn({ columns, rows }: Found): ReadonlyMap<string, string> {
   return new Map([...groups].map(([text, same]) => [text, same.map((row) => row[at]!).join(", ")]));
 }
 
-const measures = ["_relevance_score", "_score", "_distance"];
+const measures: ReadonlySet<string> = new Set(["_relevance_score", "_score", "_distance"]);
 
 function bare(columns: Found["columns"], row: readonly string[]): string {
-  return textOf(row.filter((_, at) => !measures.includes(columns[at]![0])));
+  return textOf(row.filter((_, at) => !measures.has(columns[at]![0])));
 }
 
 function isWithin(some: readonly (readonly string[])[], all: readonly (readonly string[])[]): boolean {
