@@ -22,7 +22,7 @@ const longestAnswer = 600_000;
 export async function send(port: number, request: DrawnRequest, chance: Chance): Promise<Outcome> {
   const received: Buffer[] = [];
   const socket = connect(port, "127.0.0.1");
-  const limit = AbortSignal.timeout(longestAnswer);
+  let limit: NodeJS.Timeout | undefined;
   const ended = new Promise<string | undefined>((resolve) => {
     socket.on("data", (bytes) => {
       received.push(bytes);
@@ -30,11 +30,13 @@ export async function send(port: number, request: DrawnRequest, chance: Chance):
     });
     socket.on("error", () => {});
     socket.on("close", () => resolve(undefined));
-    limit.addEventListener("abort", () => resolve(`no answer within ${longestAnswer / 1_000} s`));
+    limit = setTimeout(() => resolve(`no answer within ${longestAnswer / 1_000} s`), longestAnswer);
   });
   await write(socket, request, chance);
   const problem = request.sending === "half" ? await Promise.race([ended, sleep(300)]) : await ended;
   socket.destroy();
+  // It would keep what was received.
+  clearTimeout(limit);
   const bytes = Buffer.concat(received);
   if (problem !== undefined) return problem;
   return bytes.length === 0 ? undefined : parseAnswer(bytes, request.method, true);

@@ -1,6 +1,5 @@
 /** A connection that stays open: requests are written in any parts, and their answers are read one after the other. */
 import { connect, type Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { jsonType, streamType } from "../../../src/wire/content-types.ts";
 import { parseAnswer, type Answer } from "../send.ts";
 
@@ -53,9 +52,14 @@ export function openConnection(port: number): Connection {
         const answer = taken();
         if (typeof answer === "object" || isClosed) return answer;
         if (performance.now() > limit) return `no answer within ${longestAnswer / 1_000} s: ${answer}`;
-        const arrived = new Promise<void>((resolve) => (notice = resolve));
-        if (parts.length === 0 && !isClosed)
-          await Promise.race([arrived, sleep(longestAnswer, undefined, { ref: false })]);
+        await new Promise<void>((resolve) => {
+          const waiting = setTimeout(resolve, longestAnswer).unref();
+          notice = () => {
+            clearTimeout(waiting);
+            resolve();
+          };
+          if (parts.length > 0 || isClosed) notice();
+        });
       }
     },
     destroy: () => void socket.destroy(),

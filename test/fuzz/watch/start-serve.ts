@@ -22,13 +22,16 @@ export interface Serving {
   stop(): Promise<number | null>;
 }
 
-export async function startServe(folder: string, apiKey: string, flags: readonly string[]): Promise<Serving> {
-  const args = [command, "serve", "--data", folder, "--port", "0", ...flags];
+/** With these flags; or a script, which gets the folder alone. */
+export async function startServe(folder: string, apiKey: string, how: readonly string[] | string): Promise<Serving> {
+  const args = typeof how === "string" ? [how, folder] : [command, "serve", "--data", folder, "--port", "0", ...how];
   const child = spawn(process.execPath, args, {
     env: { ...process.env, MIGRATE_API_KEY: apiKey, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  process.once("exit", () => child.kill("SIGKILL"));
+  const kill = () => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  child.once("exit", () => process.off("exit", kill));
   const ended = once(child, "exit") as Promise<[number | null]>;
   const failed = new Set<string>();
   const causes = new Map<string, number>();
