@@ -9,7 +9,8 @@ const grace = 2_000;
 /** Milliseconds in which work in progress may reach a safe point after an error, since the error may be why it never will. */
 const graceOfWork = 30_000;
 
-const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+// Windows has no SIGTERM: a program that ends another one politely sends what Ctrl-Break sends.
+const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const;
 
 /** An error that ends the command. `done`: what the command had done until then, if it could still state it. */
 export type Fatal = (done?: string) => MigrateError;

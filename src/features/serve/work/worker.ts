@@ -20,7 +20,7 @@ const lowPriority = 5;
 let tables: ServedTables | undefined;
 
 // A terminal sends these to the whole group of processes. The service ends its workers when their requests are answered.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const) process.on(signal, () => {});
 
 const open = async () => (tables ??= await openTables(options.data.path, cacheBytes));
 
