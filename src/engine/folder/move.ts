@@ -8,8 +8,8 @@ const pauses = [10, 20, 40, 80, 160, 320, 640];
  * Renames a file or a folder. Windows refuses that while another program has a file of it open: a virus scanner or an
  * indexer does so for moments with each new file.
  */
-export function move(from: string, to: string, rename = renameSync): void {
-  for (const pause of pauses) {
+export function move(from: string, to: string, rename = renameSync, windows = process.platform === "win32"): void {
+  for (const pause of windows ? pauses : []) {
     try {
       return rename(from, to);
     } catch (error) {

@@ -16,14 +16,15 @@ function refusing(code: string, times: number) {
 test.each(["EPERM", "EACCES", "EBUSY"])("a file that is held for a moment (%s) is moved a little later", (code) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "draft"), "");
-  move(join(folder, "draft"), join(folder, "lock.json"), refusing(code, 3));
+  move(join(folder, "draft"), join(folder, "lock.json"), refusing(code, 3), true);
   expect(existsSync(join(folder, "lock.json"))).toBe(true);
 });
 
 test("what refuses a move every time is reported", () => {
-  expect(() => move("draft", "lock.json", refusing("EPERM", Infinity))).toThrow("EPERM");
+  expect(() => move("draft", "lock.json", refusing("EPERM", Infinity), true)).toThrow("EPERM");
 });
 
 test("a move that can't succeed later is not tried again", () => {
-  expect(() => move("draft", "lock.json", refusing("ENOTEMPTY", 1))).toThrow("ENOTEMPTY");
+  expect(() => move("draft", "lock.json", refusing("ENOTEMPTY", 1), true)).toThrow("ENOTEMPTY");
+  expect(() => move("draft", "lock.json", refusing("EACCES", 1), false)).toThrow("EACCES");
 });
