@@ -133,3 +133,14 @@ test.skipIf(lacks("terminal"))(
     expect((await other.migrate(["status"])).stdout).toContain("pending  0001_documents");
   },
 );
+
+test.skipIf(lacks("terminal"))("where down restores a version, it shows what that undoes before it asks", async () => {
+  const other = aProject();
+  other.migration("0001_documents.ts", `m.createTable("documents", { id: m.int32(), title: m.utf8() })`);
+  other.migration("0002_n.ts", `m.addColumn("documents", "n", m.int32()), m.dropColumn("documents", "title")`);
+  expect(await other.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
+  const { shown } = await atTerminal(other, "down", /everything as it is\) /, ["\n"]);
+  expect(shown).toMatch(
+    /restoring documents undoes: add documents\.n int32; drop documents\.title\r\n[^]*roll back 0002_n\? /,
+  );
+});
