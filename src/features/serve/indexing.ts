@@ -39,7 +39,7 @@ interface TableState {
 const mostPatience = 12;
 /** Milliseconds; no pause between two tries is longer. */
 const longestPause = 24 * 3_600_000;
-/** Milliseconds; the pause after a failure. It doubles with each further one. */
+/** Milliseconds; the pause after a failure. It doubles with each further one, as that of `indexAfter` after a conflict does. */
 const pauseAfterFailure = 60_000;
 /** The pause after work that changes have ended again and again is this many times as long as the work was. */
 const mostStops = 10;
@@ -147,7 +147,8 @@ function settle(
   const took = now - began;
   if ("reason" in outcome) {
     state.failures++;
-    state.notBefore = now + Math.min(longestPause, Math.max(took, pauseAfterFailure) * 2 ** (state.failures - 1));
+    const pause = Math.max(took, outcome.isConflict ? indexAfter : pauseAfterFailure);
+    state.notBefore = now + Math.min(longestPause, pause * 2 ** (state.failures - 1));
     return false;
   }
   Object.assign(state, { failures: 0, stops: 0 });

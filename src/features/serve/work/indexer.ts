@@ -1,7 +1,7 @@
 /** A worker of its own that brings indexes up to date, so that it takes no place from requests. */
 import { openTables } from "../tables/open-tables.ts";
 import { cover, type CoverOutcome } from "./cover.ts";
-import { causeOf, endPool, limitTime, startPool, type PoolOptions } from "./pool.ts";
+import { causeOf, endPool, limitTime, sendJob, startPool, type PoolOptions } from "./pool.ts";
 
 export interface Indexer {
   /** Indexes that cover a smaller share of the rows than `1 - leastUncovered` get the others. */
@@ -27,8 +27,8 @@ export function startIndexer(options: PoolOptions): Indexer {
         const reason = time.isOver() ? `it was given up after ${seconds} seconds` : causeOf(error);
         return { reason, isConflict: false };
       };
-      const work = pool.exec("cover", [table, leastUncovered], { on: time.begin }) as unknown as Promise<CoverOutcome>;
-      return { outcome: Promise.resolve(work).catch(failed).finally(time.end), stop: time.kill };
+      const work = sendJob<CoverOutcome>(pool, "cover", [table, leastUncovered], time.begin, () => true);
+      return { outcome: work.catch(failed).finally(time.end), stop: time.kill };
     },
     close: () => endPool(pool),
   };

@@ -46,16 +46,8 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
       if (isClosing) return { problem: ending };
       const time = limitTime(workTimeout);
       atWork.add(time);
-      // A worker that died while it was idle is noticed only when it is to get a job. Nothing was sent to it then: a job
-      // that may have begun is never repeated.
-      const send = async (retries = workers): Promise<JobOutcome> =>
-        await pool
-          .exec("perform", [job], { on: time.begin })
-          .catch((error: unknown) =>
-            isUnsent(error) && retries > 0 && !isClosing ? send(retries - 1) : Promise.reject(error),
-          );
       try {
-        return await send();
+        return await sendJob<JobOutcome>(pool, "perform", [job], time.begin, () => !isClosing);
       } catch (error) {
         discard({ file: fileOfBody(data, job.answerId) });
         return { problem: problemOf(time.isOver() ? workTimeout : undefined, mayChange), cause: causeOf(error) };
@@ -88,6 +80,25 @@ export function startPool(
     // What the engine prints when it panics contains texts of requests, so it must not get into the service's log.
     emitStdStreams: true,
   });
+}
+
+/**
+ * A worker that died while it was idle is noticed only when it is to get a job. Nothing was sent to it then: a job that may
+ * have begun is never repeated.
+ */
+export async function sendJob<Result>(
+  pool: Pool,
+  name: string,
+  parameters: readonly unknown[],
+  begin: (sent: unknown) => void,
+  mayRepeat: () => boolean,
+): Promise<Result> {
+  for (let retries = pool.maxWorkers ?? 1; ; retries--)
+    try {
+      return (await pool.exec(name, [...parameters], { on: begin })) as Result;
+    } catch (error) {
+      if (!isUnsent(error) || retries === 0 || !mayRepeat()) throw error;
+    }
 }
 
 /** It waits in vain for a worker that has died while it was idle. */

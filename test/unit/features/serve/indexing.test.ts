@@ -103,6 +103,21 @@ test("after a failure the pause doubles, and the log has one line", async () => 
   expect(began).toHaveLength(tries);
 });
 
+test("if others' commits came first, the next try comes sooner than after a failure", async () => {
+  const { write, began, notes, found } = aDesk();
+  found.outcome = { reason: "others came first", isConflict: true };
+  write("t");
+  await seconds(6);
+  for (const pause of [5, 10, 20, 40]) {
+    const before = began.length;
+    await seconds(pause - 1);
+    expect(began).toHaveLength(before);
+    await seconds(2);
+    expect(began).toHaveLength(before + 1);
+  }
+  expect(notes).toHaveLength(1);
+});
+
 test("a change of the table ends the work and waits for its end; writes of rows do not wait", async () => {
   const { write, locks, began, found, notes } = aDesk();
   found.took = 1_000;
