@@ -9,12 +9,12 @@ test.skipIf(lacks("python"))(
   async () => {
     const report = await runCrowd({
       seed: commits(),
-      clients: 24,
-      python: 4,
+      clients: 12,
+      python: 2,
       unit: "operations",
-      length: 1_200,
-      killWorker: 50,
-      killService: 350,
+      length: 450,
+      killWorker: 40,
+      killService: 180,
     });
     console.log(figures(report).join("\n"));
     expect(report.problems).toEqual([]);
