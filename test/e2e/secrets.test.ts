@@ -159,11 +159,11 @@ test("a key that is typed is in no title of a process once it speaks", async () 
 });
 
 describe("no secret is shown with", () => {
-  // What is shown is cleaned in one place: for each commit half of the ways in which a secret gets there.
+  // What is shown is cleaned in one place: for each commit a quarter of the ways in which a secret gets there.
   const some = (scenes: readonly Scene[]) =>
     ofThisCommit(
       scenes.map((scene, turn) => ({ ...scene, turn })),
-      2,
+      4,
     );
   test.concurrent.each(some(settings))("$title", async ({ turn, ...scene }) => showsNothing(scene, turn));
   test.concurrent.each(some(crashes))("$title", async ({ turn, ...scene }) =>
@@ -177,9 +177,9 @@ describe("no secret is shown by", () => {
     ["proxies", proxied],
     ["object stores", stores],
   ] as const)("%s", async (_, scenes) => {
-    // Whatever they answer is cleaned in one place: for each commit half of the answers.
+    // Whatever they answer is cleaned in one place: for each commit a quarter of the answers.
     const all = (await scenes()).map((scene, turn) => () => showsNothing(scene, turn));
-    await Promise.all(ofThisCommit(all, 2).map((shows) => shows()));
+    await Promise.all(ofThisCommit(all, 4).map((shows) => shows()));
   });
 });
 
