@@ -215,7 +215,7 @@ function answers(store: Store): void {
       says: /the object store answered GET ADDRESS with 403 AccessDenied; check the credentials, .*/,
     },
   ];
-  test.each(ofThisCommit(ends, 3))(
+  test.each(ofThisCommit(ends, ends.length))(
     "a run whose store $title ends with 6 in one sentence, and the next one resumes it",
     async ({ fate, says }) => {
       const proxy = await aProxy(new URL(store.endpoint).origin);
