@@ -129,7 +129,7 @@ export function databaseNamed<Named extends { readonly name: string }>(
 }
 
 /**
- * A target none of whose databases was chosen. Its capabilities are known; all that needs a database throws
+ * A target none of whose databases was chosen. Its capabilities are known, and it tries SQL; all that needs a database throws
  * ERR_DATABASE_NEEDED.
  */
 export function withoutDatabase(target: Target): Target {
@@ -140,7 +140,7 @@ export function withoutDatabase(target: Target): Target {
     if (typeof value === "function") return refuse;
     return isObject(value) ? mapped(value, (_, member) => refusing(member)) : value;
   };
-  const kept: readonly string[] = ["capabilities", "close"] satisfies readonly (keyof Target)[];
+  const kept: readonly string[] = ["capabilities", "close", "tryCall"] satisfies readonly (keyof Target)[];
   return mapped(target, (name, member) => (kept.includes(name) ? member : refusing(member))) as Target;
 }
 

@@ -14,6 +14,7 @@ import { defineCommand, withAnySession, type Context } from "../../cli/command/c
 import { switchFlag, textFlag, versionFlag, type FlagValues } from "../../cli/command/flags.ts";
 import type { Annotation, Line } from "../../cli/command/output.ts";
 import { staleLock, writeLockOf } from "../shared/lock-file.ts";
+import { problemsOfSql } from "./refused-sql.ts";
 import { sarifLog } from "./sarif.ts";
 import { renderWritten, shownPath } from "../shared/written-files.ts";
 import type { Declared } from "./rules/rule.ts";
@@ -93,14 +94,18 @@ async function lintFindings(
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
   const typed = typedTables((await derivedFiles(context.features)).described(session, revisions), revisions);
   const others = await otherTargets(config, session.target);
-  return await findingsOf(linted, {
-    rules,
-    since,
-    schema: resolve(folder, schemaFile(config)),
-    typed,
-    others,
-    loadSeconds,
-  });
+  const refused = await problemsOfSql(linted.sound.migrations, session.options.target);
+  return await findingsOf(
+    { ...linted, problems: [...linted.problems, ...refused] },
+    {
+      rules,
+      since,
+      schema: resolve(folder, schemaFile(config)),
+      typed,
+      others,
+      loadSeconds,
+    },
+  );
 }
 
 /** The tables that the application's types describe, if these are older than the last migration. */

@@ -143,7 +143,8 @@ async function refreshProblem(
   return `the table has deleted rows, so the engine can't compute ${path} from a column that is not null (${strict.join(", ")}); make ${strict.join(", ")} nullable in an earlier step (setNullable)`;
 }
 
-async function refusedSql(
+/** Why the engine refuses SQL on an empty table with these columns; undefined if it does not, or can't be asked. */
+export async function refusedSql(
   { columns, tried }: NonNullable<PreflightChecks["evaluates"]>,
   target: Target,
 ): Promise<string | undefined> {
