@@ -64,7 +64,7 @@ export function lockProblem(text: string, wanted: string): string | undefined {
   if (/^<{7} /m.test(text)) return `holds the conflict markers of git (${ifSameNumber})`;
   let found: { readonly migrations?: Readonly<Record<string, unknown>>; readonly tables?: unknown };
   try {
-    found = JSON.parse(text) as typeof found;
+    found = JSON.parse(text.replace(/^\uFEFF/, "")) as typeof found;
   } catch {
     return "is no JSON";
   }

@@ -58,7 +58,8 @@ describe("lock.json", () => {
     expect(lockProblem(text, text)).toBeUndefined();
   });
 
-  test("is the same in other lines and with other line ends", () => {
+  test("is the same in other lines, with other line ends and after a byte order mark", () => {
+    expect(lockProblem(`\uFEFF${right}`, right)).toBeUndefined();
     expect(lockProblem(right.replaceAll("\n", "\r\n"), right)).toBeUndefined();
     expect(lockProblem(JSON.stringify(JSON.parse(right)), right)).toBeUndefined();
   });
