@@ -287,6 +287,15 @@ test("the consent that a plan was made with is in it, and without it none is mad
   expect(await migrate(["status", "--check"])).toMatchObject({ code: 3 });
 });
 
+test("it may begin with a byte order mark, as some editors write it", async () => {
+  const { migrate, write, folder } = await planned("lance");
+  write("plan.json", `\uFEFF${readFileSync(join(folder, "plan.json"), "utf8")}`);
+  expect(await migrate(["plan", "--plan", "plan.json"])).toMatchObject({
+    code: 0,
+    stderr: "the saved plan is still valid\n",
+  });
+});
+
 test("whether it still holds can be asked without using it", async () => {
   const { migration, migrate, up, columns, folder } = await planned("lance");
   const shown = (await migrate(["plan"])).stdout;

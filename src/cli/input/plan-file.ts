@@ -9,7 +9,7 @@ import { parseSavedPlan, type SavedPlan } from "../../plan/document/saved-plan.t
 export function readPlan(file: string): SavedPlan {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, "utf8"));
+    value = JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, ""));
   } catch (cause) {
     const problem =
       isError(cause) && cause.name === "SyntaxError" ? "is no saved plan" : `can't be read: ${firstLine(cause)}`;
