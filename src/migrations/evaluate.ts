@@ -1,4 +1,6 @@
 /** Runs code of the user: evaluates migrations, the configuration and the schema, and calls functions of these. */
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
 import { isError } from "../checks/realm.ts";
 import { fileURLToPath } from "node:url";
 import { compileFunction, constants, runInThisContext } from "node:vm";
@@ -71,10 +73,21 @@ export function importProblem(cause: unknown, url: string): string {
     return `${problem}; put "type": "module" into its package.json, or name the file .m${fileURLToPath(url).slice(-2)}`;
   if (/does not provide an export named/.test(problem))
     return `${problem}; a type is imported with import type, or misspelt`;
+  const meant = code === "ERR_MODULE_NOT_FOUND" ? meantFile((cause as { url?: unknown }).url) : undefined;
+  if (meant !== undefined) return `${problem}; the file there is ${meant}: import it with that name`;
   const undefinedName = /^(\w+) is not defined$/.exec(firstLine(cause))?.[1];
   if (undefinedName !== undefined)
     return `${problem}; if it is one of lance-migrate, add import { ${undefinedName} } from "lance-migrate"`;
   return problem;
+}
+
+/** The name of a file beside a missing one that differs in its extension; undefined if there is none. */
+function meantFile(missing: unknown): string | undefined {
+  if (typeof missing !== "string" || !missing.startsWith("file:")) return undefined;
+  const path = fileURLToPath(missing);
+  const bare = path.replace(/\.[cm]?[jt]s$/, "");
+  const found = ["ts", "js", "mts", "mjs", "cts", "cjs"].map((extension) => `${bare}.${extension}`).find(existsSync);
+  return found === undefined ? undefined : basename(found);
 }
 
 /** Removes the source line that Node puts before the stack of a syntax error, because it may contain an API key. */

@@ -183,6 +183,22 @@ test.each([
   });
 });
 
+test.each(["js", "mjs", undefined])(
+  "an import with the extension %s where the file has another names that file",
+  async (extension) => {
+    const name = ["./0001_env", extension].filter((part) => part !== undefined).join(".");
+    const importing = `import ${JSON.stringify(name)};\nexport const up = [];`;
+    const [, loaded] = await load({ ...module, "0001_env.ts": up, "0002_a.ts": importing });
+    expect(loaded).toMatchObject({
+      details: {
+        problem: expect.stringMatching(
+          /Cannot find module .*; the file there is 0001_env\.ts: import it with that name$/,
+        ),
+      },
+    });
+  },
+);
+
 test("a file with an await that never ends says what is wrong", async () => {
   expect(await loadInOwnProcess({ ...module, "0001_a.ts": "await new Promise(() => {});" })).toMatchObject([
     { code: "ERR_FILE_UNREADABLE", details: { file: "0001_a.ts", problem: "it awaits something that never comes" } },

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { firstLine } from "../../../errors/migrate-error.ts";
 import type { FillColumnAction } from "../../../actions/model/action.ts";
 import type { Computation } from "../../../actions/model/computation.ts";
-import { evaluate } from "../../../migrations/evaluate.ts";
+import { evaluate, importProblem } from "../../../migrations/evaluate.ts";
 import { isFloat, type Column } from "../../../schema/data-type.ts";
 import { parsePath } from "../../../schema/path.ts";
 import type { RowValues } from "../../../schema/row-values.ts";
@@ -62,12 +62,13 @@ export function sampleCode({ table, path }: FillColumnAction, columns: readonly 
 
 async function importCode(path: string, { pricePer1000Rows }: Computation, context: CodeContext): Promise<Raw> {
   const { folder, budget } = context;
+  const url = pathToFileURL(resolve(folder, path)).href;
   let module: { readonly default?: unknown; readonly cost?: unknown };
   try {
     // Loading a model may take any time.
-    module = (await evaluate(pathToFileURL(resolve(folder, path)).href, Infinity)) as typeof module;
+    module = (await evaluate(url, Infinity)) as typeof module;
   } catch (error) {
-    throw codeFailed(path, `: ${firstLine(error)}`);
+    throw codeFailed(path, `: ${importProblem(error, url)}`);
   }
   if (typeof module.default !== "function") throw codeFailed(path, ": its default export is no function");
   const code = module.default as (rows: readonly RowValues[], options: { signal: AbortSignal }) => unknown;

@@ -1,9 +1,8 @@
 /** Loads the queries of an application, with which the values of a new embedding model are evaluated. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { firstLine } from "../../../errors/migrate-error.ts";
 import { isNumber, isObject, isText } from "../../../checks/check.ts";
-import { evaluate } from "../../../migrations/evaluate.ts";
+import { evaluate, importProblem } from "../../../migrations/evaluate.ts";
 import type { RowValues } from "../../../schema/row-values.ts";
 import { codeFailed } from "../calls/fill-failed.ts";
 
@@ -34,8 +33,9 @@ export async function loadQueries(
   folder: string,
   from: readonly string[],
 ): Promise<readonly LoadedQuery[]> {
-  const list = await exported(file, folder).catch((error: unknown) => {
-    throw codeFailed(file, `: ${firstLine(error)}`);
+  const url = pathToFileURL(resolve(folder, file)).href;
+  const list = await exported(url).catch((error: unknown) => {
+    throw codeFailed(file, `: ${importProblem(error, url)}`);
   });
   if (!Array.isArray(list)) throw codeFailed(file, ": its default export is no list of queries, nor a function of one");
   if (list.length === 0) throw codeFailed(file, ": it has no queries");
@@ -46,11 +46,9 @@ export async function loadQueries(
   });
 }
 
-async function exported(file: string, folder: string): Promise<unknown> {
+async function exported(url: string): Promise<unknown> {
   // The queries may come from a database of the application, and take any time.
-  const module = (await evaluate(pathToFileURL(resolve(folder, file)).href, Infinity)) as {
-    readonly default?: unknown;
-  };
+  const module = (await evaluate(url, Infinity)) as { readonly default?: unknown };
   return typeof module.default === "function" ? await (module.default as () => unknown)() : module.default;
 }
 
