@@ -12,33 +12,34 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
-  // 1,040 more: probes of engines that the tests have not run on (700), and commands that end well whatever ends them.
-  "src, core": 40_740,
+  // 1,120 more: probes of engines that the tests have not run on (700), commands that end well whatever ends them, Windows.
+  "src, core": 40_820,
   "src/features/app": 335,
-  "src/features/author": 4_835,
+  "src/features/author": 4_845,
   "src/features/bundle": 285,
   "src/features/completion": 215,
   "src/features/contracts": 1_235,
-  "src/features/embed": 7_265,
+  "src/features/embed": 7_275,
   "src/features/fleet": 555,
-  "src/features/lint": 915,
+  // 23 more: SQL is tried.
+  "src/features/lint": 940,
   "src/features/markdown": 380,
   "src/features/rehearse": 815,
   "src/features/repair": 1_700,
   "src/features/report": 4_035,
   "src/features/rest": 2_150,
   // 1,050 more: full text with its structure, limits of what clients have under way, strict objects, indexes kept up to date.
-  "src/features/serve": 4_405,
+  "src/features/serve": 4_415,
   "src/features/shared": 895,
   "src/features/telemetry": 290,
   "src/features/testing": 185,
   "src/features/types": 1_310,
-  // 6,500 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
-  test: 112_525,
-  // 680 more: indexes that the service keeps up to date, engines that are probed, hosts, two errors. The goal stays.
-  "docs, guide, in words": 45_680,
-  // 750 more than before: how a killed run is resumed, steps of recipes, probes, greedy clients.
-  "docs/internals, in words": 24_515,
+  // 7,000 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
+  test: 113_050,
+  // 880 more: indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
+  "docs, guide, in words": 45_880,
+  // 900 more than before: how a killed run is resumed, steps of recipes, probes, greedy clients.
+  "docs/internals, in words": 24_660,
 };
 
 /** The lines or words of each part. */

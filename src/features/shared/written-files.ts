@@ -8,9 +8,10 @@ export function describeSteps(steps: readonly Step[]): readonly string[] {
   return steps.flatMap(compileStep).map(describeAction);
 }
 
-/** The path as a user in the current folder would type it. */
+/** The path as a user in the current folder would type it: far from there, the whole path is shorter. */
 export function shownPath(path: string): string {
-  return relative(process.cwd(), path);
+  const shown = relative(process.cwd(), path);
+  return shown.length > path.length ? path : shown;
 }
 
 /** What a command has brought up to date with the migrations: `lock.json`, and the files of `migrate types`. */
