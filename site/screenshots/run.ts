@@ -1,4 +1,7 @@
-/** `npm run screenshots [NAME …]`: runs the built command in terminals, and writes what they show to docs/images. */
+/**
+ * `npm run screenshots [NAME …]`: runs the built command in terminals, and writes what they show to docs/images.
+ * Pictures of pages need the Debian packages chromium, fonts-liberation and fonts-noto-color-emoji.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commentPicture } from "./comment.ts";

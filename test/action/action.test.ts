@@ -115,7 +115,7 @@ test("a plan is commented, the comment is edited, and after an approval the plan
     "comment-url": "https://x/102",
   });
   expect(withoutTimes(comments[101]!.body)).toContain(
-    `${first}\n<!-- lance-migrate production up -->\n### 1 migration for \`production\`\n\n| migration |`,
+    `${first}\n<!-- lance-migrate production up -->\n### 1 migration for \`production\`: ready\n\n| migration |`,
   );
   expect(comments[101]!.body).toBe(`${first}\n${planned.summary}`);
   project.migration("0003_more.ts", `m.addColumn("documents", "n", m.int32()),`);
@@ -157,7 +157,7 @@ test("a refused plan is commented and fails, and nothing is saved", async () => 
   const { url } = await aCommentServer(comments);
   const { isSuccess, outputs, log } = await use(project, { command: "plan" }, url);
   expect({ isSuccess, ...outputs }).toMatchObject({ isSuccess: false, refused: "true", plan: "", pending: "1" });
-  expect(comments[0]!.body).toContain("> - `0002_titles` is **refused**: ");
+  expect(comments[0]!.body).toContain("> - `0002_titles`: drop documents.title: needs consent");
   expect(comments[0]!.body).toMatch(
     /\n\n\*\*There is no plan to apply:\*\* `migrate plan` ends with 4\.\n\n {4}0002_titles\.ts, step 1/,
   );

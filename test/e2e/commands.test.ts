@@ -61,7 +61,7 @@ describe("plan", () => {
       stdout:
         "0002_headlines\n  rename documents.title to headline (metadata only)\n" +
         "  back: rename documents.headline to title (exact, metadata only)\n" +
-        "1 migration, 1 action: metadata only, 1 version\n",
+        "1 migration, 1 action: metadata only, 1 version\nverdict: ready\n",
       stderr: "",
     });
     expect(await versionsOf(project.database)).toEqual(before);
@@ -73,7 +73,7 @@ describe("plan", () => {
         `    documents.alterColumns([{"path":"title","rename":"headline"}])\n` +
         "    back: rename documents.headline to title (exact, metadata only, 1 version)\n" +
         `      documents.alterColumns([{"path":"headline","rename":"title"}])\n` +
-        "1 migration, 1 action: metadata only, 1 version\n",
+        "1 migration, 1 action: metadata only, 1 version\nverdict: ready\n",
     );
   });
 

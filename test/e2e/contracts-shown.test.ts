@@ -32,7 +32,7 @@ test("plan, up and down state the releases, and without contracts nothing", asyn
   contract(project, "new.json", "3");
   const text = await project.migrate(["plan", "--contract", "new.json,contracts/1.json"]);
   expect(text.stdout).toMatch(
-    /\n1 migration, 1 action: metadata only, 1 version\ncontracts: search 1, search 2, search 3\n$/,
+    /\n1 migration, 1 action: metadata only, 1 version\ncontracts: search 1, search 2, search 3\nverdict: ready\n$/,
   );
   const json = await project.migrate(["plan", "--json", "--contract", "new.json"]);
   expect(JSON.parse(json.stdout).contracts).toEqual({
@@ -84,7 +84,7 @@ test("an empty folder and a contract without tables are noted, as they protect n
   expect(plan).toMatchObject({
     code: 0,
     stderr: `note: ${empty}\n`,
-    stdout: expect.stringMatching(/\ncontracts: none\n$/),
+    stdout: expect.stringMatching(/\ncontracts: none\nverdict: ready\n$/),
   });
   const markdown = await project.migrate(["plan", "--format", "markdown"]);
   expect(markdown).toMatchObject({ stderr: "", stdout: expect.stringContaining(`\n> [!NOTE]\n> - ${empty}\n`) });

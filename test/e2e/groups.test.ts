@@ -84,7 +84,7 @@ test("plan and up show the calls that a group makes, and plan also what each mig
     db.createEmptyTable("v", <2 columns>)
 ${rollbacks}`),
   ).toBe(true);
-  expect(stdout.endsWith("\n4 migrations, 6 actions: metadata only, 3 versions\n")).toBe(true);
+  expect(stdout.endsWith("\n4 migrations, 6 actions: metadata only, 3 versions\nverdict: ready\n")).toBe(true);
   expect((await project.migrate(["up", "--dry-run", "-v"])).stdout).toBe(stdout);
   expect((await project.migrate(["plan"])).stdout).toMatch(
     /^0002_m to 0005_m, as a group: 3 calls\n {2}rename t.a to d \(metadata only\)\n {2}rename u.a to d .*\n.*\n {2}instead .*\n {2}0002_m\n {4}rename t.a to c\n {4}rename u.a to c\n {4}back: rename u.c to a, then rename t.c to a \(exact, metadata only\)\n/,
@@ -179,7 +179,7 @@ test("plan of a group that has begun shows the calls that are left, and can be s
     expect(await project.migrate(flags)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^0002_m to 0005_m, as a group: 3 calls \(1 done already\)\n {2}rename [tu][^]*\n4 migrations, 4 actions: metadata only, 2 versions\n$/,
+        /^0002_m to 0005_m, as a group: 3 calls \(1 done already\)\n {2}rename [tu][^]*\n4 migrations, 4 actions: metadata only, 2 versions\nverdict: ready \(4 unfinished\)\n$/,
       ),
     });
   expect(await project.migrate(["up", "--plan", "plan.json"])).toMatchObject(

@@ -91,6 +91,7 @@ describe("one document", () => {
     expect(await documentOf(half, ["plan"])).toEqual({
       target: "local",
       direction: "up",
+      verdict: "ready",
       pending: [
         {
           version: 2,

@@ -24,10 +24,10 @@ test("a plan is a short comment with its risks first", async () => {
   expect(code).toBe(4);
   expect(stdout.replaceAll("\u00a0", " ").replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/, "NOW"))
     .toBe(`<!-- lance-migrate local up -->
-### 2 migrations for \`local\`: 1 refused
+### 2 migrations for \`local\`: needs consent
 
 > [!CAUTION]
-> - \`0003_no_body\` is **refused**: drop documents.body: needs consent: migrate up --accept lossy, or accepts = \\["lossy"\\] in its file
+> - \`0003_no_body\`: drop documents.body: needs consent: migrate up --accept lossy, or accepts = \\["lossy"\\] in its file
 
 | migration | risk | rollback | cost |
 | --- | --- | --- | --- |
@@ -63,7 +63,9 @@ In total: metadata only, 2 versions.
 `);
   const saved = await migrate([...markdown, "--accept", "lossy", "--out", "plan.json"]);
   expect(saved).toMatchObject(onStdout(0, "Z. `migrate up --plan plan.json` runs exactly this plan, once.</sub>\n"));
-  expect((await migrate([...markdown, "--plan", "plan.json"])).stdout).toContain("\n### 2 migrations for `local`\n");
+  expect((await migrate([...markdown, "--plan", "plan.json"])).stdout).toContain(
+    "\n### 2 migrations for `local`: ready\n",
+  );
   expect((await migrate([...markdown, "--down"])).stdout).toMatch(
     /^<!-- lance-migrate local down -->\n### 1 migration to/,
   );
@@ -107,7 +109,7 @@ test("a migration that has failed half-way is marked as unfinished", async () =>
   });
   expect(await migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 1 });
   const { stdout } = await migrate([...markdown, "--accept", "lossy"]);
-  expect(stdout).toContain("\n### 2 migrations for `local`: 1 unfinished");
+  expect(stdout).toContain("\n### 2 migrations for `local`: ready (1 unfinished, 1 may lose data)");
   expect(renderedMarkdown(stdout).rows.map(([cell]) => cell)).toEqual([
     "migration",
     "⏳ 0002_halves (1 of 2 done)",

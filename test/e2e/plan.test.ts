@@ -78,7 +78,9 @@ test.each(inTurn(["lance", "namespace"] as const))(
     // Guards: a byte in each row; float32, and int8.
     const totals = { migrations: 1, actions: 4, rows: 2000, bytes: 6000, added: 0, indexes: [], versions: 6 };
     expect(document.totals).toEqual(totals);
-    expect(stdout).toMatch(/\n1 migration, 4 actions: rewrites about 6\.0 kB in 2,000 rows, 6 versions\n$/);
+    expect(stdout).toMatch(
+      /\n1 migration, 4 actions: rewrites about 6\.0 kB in 2,000 rows, 6 versions\nverdict: refused \(1 may lose data\)\n$/,
+    );
   },
 );
 

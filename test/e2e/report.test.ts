@@ -135,13 +135,13 @@ describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
   test("the page shows the history, what is pending, and the lives of columns, and loads nothing", async () => {
     await withPage({}, file, async (page) => {
       expect(await page.locator("h1").innerText()).toBe("local");
-      expect(await page.locator(".state").innerText()).toMatch(/3 migrations.*1 refused.*1 table/s);
+      expect(await page.locator(".state").innerText()).toMatch(/3 migrations.*needs consent.*1 table/s);
       expect(await page.locator(".state > .bad").last().innerText()).toMatch(
         /way back\s+×blocked on 1 table\s+by drift, until it is undone; migrate plan --down also looks at rows/i,
       );
       expect(await page.locator("#drift").innerText()).toMatch(/foreign.*\d{4}-\d\d-\d\d/s);
       expect(await page.locator(".card").innerText()).toMatch(
-        /0004_drop.*refused.*accepts = \["lossy"\].*n is dropped/s,
+        /0004_drop.*needs consent.*accepts = \["lossy"\].*n is dropped/s,
       );
       expect(await shown(page, "#history code")).toEqual(["0003_numbers", "0002_headlines", "0001_documents"]);
       expect(await shown(page, "#runs .badge")).toHaveLength(4);

@@ -23,7 +23,7 @@ import {
 } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
 import { readPlan, writePlan } from "../input/plan-file.ts";
-import { renderPlan } from "../render/plan.ts";
+import { renderPlan, renderVerdict } from "../render/plan.ts";
 import type * as shapes from "../json/apply.ts";
 
 const flags = {
@@ -89,6 +89,7 @@ export async function showPlan(context: Context<PlanFlags>, printer?: PlanPrinte
   else {
     renderPlan(document, output);
     if (loading !== undefined) output.result(loading);
+    renderVerdict(document, output);
   }
   if (saved !== undefined) writeSavedPlan(flags.out!, saved, output);
   if (given !== undefined) {

@@ -2,7 +2,7 @@
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { migrationsOf, type DocumentAction, type PlanDocument } from "../../plan/document/plan-document.ts";
-import { groupEnds, summariesOf, type MigrationSummary } from "../../plan/document/plan-summary.ts";
+import { groupEnds, summariesOf, verdictText, type MigrationSummary } from "../../plan/document/plan-summary.ts";
 import type { Output } from "../command/output.ts";
 import { releaseNames } from "./contracts.ts";
 import { newDatabaseNotes } from "./new-database.ts";
@@ -35,6 +35,14 @@ export function renderPlan(plan: PlanDocument, output: Output): void {
   if (summaries.length > 0) renderTotals(plan, output);
   renderContracts(plan, output);
   for (const note of newDatabaseNotes(plan.newDatabase)) output.progress(note);
+}
+
+/** The last line. Of nothing, the first one states it. */
+export function renderVerdict(plan: PlanDocument, output: Output): void {
+  const { verdict } = plan;
+  if (verdict === "nothing") return;
+  const style = ({ ready: "green", consent: "yellow", refused: "red" } as const)[verdict];
+  output.result({ style, text: `verdict: ${verdictText(verdict, summariesOf(plan))}` });
 }
 
 function renderTotals({ totals, contracts }: PlanDocument, output: Output): void {

@@ -7,7 +7,7 @@ import {
   isRefused,
   mayLoseData,
   summariesOf,
-  verdictsOf,
+  verdictText,
   type MigrationSummary,
 } from "../../plan/document/plan-summary.ts";
 import type { Refusal } from "../../plan/refusal.ts";
@@ -73,10 +73,9 @@ function footer({ direction }: PlanDocument, { tool, at, saved }: PlanAbout): st
   return `Planned by ${tool} against the tables of ${renderTime(at)}.${runs}`;
 }
 
-function heading({ direction }: PlanDocument, summaries: readonly MigrationSummary[], where: string): string {
+function heading({ direction, verdict }: PlanDocument, summaries: readonly MigrationSummary[], where: string): string {
   const what = `${count(summaries.length, "migration")} ${direction === "up" ? "for" : "to roll back on"}`;
-  const verdicts = verdictsOf(summaries);
-  return `### ${what} ${code(where)}${verdicts.length === 0 ? "" : `: ${verdicts.join(", ")}`}`;
+  return `### ${what} ${code(where)}: ${verdictText(verdict, summaries)}`;
 }
 
 /** What must be decided before this plan can run, and what is lost. */
@@ -104,7 +103,7 @@ function alertsOf(
 function refusalItem(migration: DocumentMigration, { text, refusal }: DocumentAction): readonly string[] {
   if (refusal === undefined) return [];
   const [why, ...sequence] = refusalLines(refusal);
-  const first = `- ${nameOf(migration)} is **refused**: ${short(text)}: ${short(why)}`;
+  const first = `- ${nameOf(migration)}: ${short(text)}: ${short(why)}`;
   return [[first, ...sequence.map((step) => `  ${prose(step)}`)].join("\n")];
 }
 

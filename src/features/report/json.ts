@@ -1,7 +1,7 @@
 /** The documents of `migrate report`, which are also in its pages, and of `migrate blame`. */
 import { z } from "zod";
 import { costShape } from "../../plan/assess/cost.ts";
-import { contractName, refusal, risk } from "../../plan/document/plan-document.ts";
+import { contractName, refusal, risk, verdictShape } from "../../plan/document/plan-document.ts";
 import { rollbackClasses } from "../../plan/rollback/rollback-classes.ts";
 import { eventNames, indexRecall } from "../../cli/json/inspect.ts";
 import {
@@ -117,6 +117,9 @@ const ofOne = z.strictObject({
   ...head,
   migrations: z.array(reportedMigration).describe("Those that ran, in that order, then those that are pending."),
   runs: z.array(run).describe("The newest first."),
+  verdict: verdictShape
+    .optional()
+    .describe("On what is pending, as `migrate plan` gives it; absent if it can't be planned."),
   contracts: z
     .strictObject({ releases: z.array(contractName), notes: texts.describe("What protects nothing.") })
     .optional()

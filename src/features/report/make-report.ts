@@ -143,7 +143,7 @@ async function migrationsIn({ context, found, records, state, migrations }: Gath
     plan,
   });
   const { releases, notes } = plan?.contracts ?? {};
-  return { migrations: reported, contracts: releases && notes && { releases, notes } };
+  return { migrations: reported, verdict: plan?.verdict, contracts: releases && notes && { releases, notes } };
 }
 
 async function driftIn(context: RunContext): Promise<ReportedDrift> {

@@ -108,10 +108,17 @@ export const contractName = z
 
 export const newDatabase = text.optional().describe("Where the database is, if it has no tables yet.");
 
+export const verdictShape = z
+  .enum(["nothing", "ready", "consent", "refused"])
+  .describe(
+    "`nothing`: there is nothing to do; `ready`: the run would begin; `consent`: only consent is missing; `refused`: the run would refuse it.",
+  );
+
 export const planDocumentShape = z
   .object({
     target: text,
     direction: z.enum(["up", "down"]),
+    verdict: verdictShape,
     pending: z.array(plannedMigration).optional().describe("With the direction up: what is applied, in this order."),
     reverting: z
       .array(plannedMigration)
@@ -165,12 +172,8 @@ export function migrationsOf({ pending, reverting }: PlanDocument): readonly Doc
 }
 
 /** `survey`: the estimates for the plan's actions, if the target was asked. */
-export function planDocument(
-  { migrations, groups = [], accepted = [], blocked, contracts, newDatabase }: GroupedPlan,
-  target: string,
-  direction: Direction,
-  survey?: Survey,
-): PlanDocument {
+export function planDocument(plan: GroupedPlan, target: string, direction: Direction, survey?: Survey): PlanDocument {
+  const { migrations, groups = [], accepted = [], blocked, contracts, newDatabase } = plan;
   const grouped = new Set(groups.flatMap(versionsOf));
   const begun = new Set(groups.filter((group) => callsLeft(group).length < group.calls.length).flatMap(versionsOf));
   const isGrouped = ({ migration }: PlannedMigration) => grouped.has(migration.version);
@@ -180,6 +183,7 @@ export function planDocument(
   return {
     target,
     direction,
+    verdict: verdictOn(plan),
     [direction === "up" ? "pending" : "reverting"]: migrations.map((one) => ({
       ...ofMigration(one, isGrouped(one), survey),
       ...((isPartlyDone(one) || begun.has(one.migration.version)) && { unfinished: true }),
@@ -195,6 +199,13 @@ export function planDocument(
       ...totalOf(executed.map((one) => survey.get(one)!.cost)),
     },
   };
+}
+
+function verdictOn({ migrations, blocked }: GroupedPlan): PlanDocument["verdict"] {
+  const refusals = migrations.flatMap(({ actions }) => actions.flatMap(({ refusal: refused = [] }) => refused));
+  if (blocked !== undefined || refusals.some(({ reason }) => reason !== "consent")) return "refused";
+  if (refusals.length > 0) return "consent";
+  return migrations.length === 0 ? "nothing" : "ready";
 }
 
 function ofContracts({ releases, notes }: CheckedContracts) {

@@ -106,17 +106,24 @@ export function isRefused({ refusals = [] }: Pick<Judged, "refusals">): boolean 
   return refusals.length > 0;
 }
 
+/** Whether only consent is missing. */
+export function needsConsent({ refusals = [] }: Pick<Judged, "refusals">): boolean {
+  return refusals.length > 0 && refusals.every(({ reason }) => reason === "consent");
+}
+
 export function mayLoseData({ risks }: Pick<Judged, "risks">): boolean {
   return risks.some(({ kind, rows }) => kind === "loss" && rows !== 0);
 }
 
-/** How many of the migrations are refused, unfinished, may lose data, or can't be rolled back, without those of none. */
-export function verdictsOf(all: readonly Judged[]): readonly string[] {
-  const verdicts = [
-    [all.filter(isRefused).length, "refused"],
+/** "needs consent (1 unfinished, 2 may lose data)". Empty if nothing could be planned, and none of the migrations is so. */
+export function verdictText(verdict: PlanDocument["verdict"] | undefined, all: readonly Judged[]): string {
+  const found = [
     [all.filter(({ unfinished }) => unfinished).length, "unfinished"],
     [all.filter(mayLoseData).length, "may lose data"],
     [all.filter(({ rollback }) => rollback?.class === "none").length, "can't be rolled back"],
   ] as const;
-  return verdicts.flatMap(([number, words]) => (number === 0 ? [] : [`${number} ${words}`]));
+  const remarks = found.flatMap(([number, words]) => (number === 0 ? [] : [`${number} ${words}`])).join(", ");
+  if (verdict === undefined) return remarks;
+  const words = verdict === "consent" ? "needs consent" : verdict;
+  return remarks === "" ? words : `${words} (${remarks})`;
 }

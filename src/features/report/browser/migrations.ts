@@ -1,7 +1,7 @@
 /** The migrations: those that ran, in a list, and those that are pending, each with what speaks for and against it. */
 import { formatMigration } from "../../../migrations/file-name.ts";
 import type { ReportDocument, ReportedMigration, ReportedRisk } from "../report-document.ts";
-import { isRefused, mayLoseData } from "../../../plan/document/plan-summary.ts";
+import { isRefused, mayLoseData, needsConsent } from "../../../plan/document/plan-summary.ts";
 import { releaseNames } from "../../../cli/render/contracts.ts";
 import { costText, refusalLines, restoreText, riskText } from "../../../cli/render/plan-words.ts";
 import { renderDuration } from "../../../cli/render/times.ts";
@@ -54,7 +54,7 @@ function card(one: ReportedMigration, report: ReportDocument): HTMLElement {
   const badges = [
     status === "partial" ? badge("bad", "stopped midway") : undefined,
     status === "reverting" ? badge("bad", "rollback unfinished") : undefined,
-    isRefused(one) ? badge("bad", "refused") : undefined,
+    isRefused(one) ? badge("bad", needsConsent(one) ? "needs consent" : "refused") : undefined,
     mayLoseData(one) ? badge("warn", "may lose data") : undefined,
   ];
   const facts = [
@@ -68,7 +68,7 @@ function card(one: ReportedMigration, report: ReportDocument): HTMLElement {
     { id: idOf(version), class: "card", tabindex: -1 },
     html("h3", {}, code(formatMigration(one)), ...badges),
     html("ul", { class: "steps" }, ...actions.map((text) => html("li", {}, text))),
-    ...refusals.map((refusal) => notice("bad", `Refused: ${refusalLines(refusal).join("\n")}`)),
+    ...refusals.map((refusal) => notice("bad", refusalLines(refusal).join("\n"))),
     detail === undefined ? undefined : notice("bad", detail),
     ...risks.map(riskNotice),
     html("dl", { class: "facts" }, ...facts),

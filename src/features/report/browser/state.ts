@@ -2,7 +2,7 @@
 import { count } from "../../../errors/entry.ts";
 import { formatMigration } from "../../../migrations/file-name.ts";
 import type { ReportDocument, ReportedDrift } from "../report-document.ts";
-import { isRefused, verdictsOf } from "../../../plan/document/plan-summary.ts";
+import { verdictText } from "../../../plan/document/plan-summary.ts";
 import { deferralText } from "../../../run/deferral-text.ts";
 import { code, html } from "./dom.ts";
 import { sinceWords } from "./details.ts";
@@ -31,14 +31,16 @@ function applied(report: ReportDocument): HTMLElement {
   return tile("plain", "Applied", count(done, "migration"), "last ", linkTo(last.version, formatMigration(last)), when);
 }
 
-function pending({ migrations }: ReportDocument): HTMLElement {
+function pending({ migrations, verdict }: ReportDocument): HTMLElement {
   const all = migrations.filter(isUnfinished);
   if (all.length === 0) return tile("good", "Pending", "nothing", "the database is up to date");
-  const verdicts = verdictsOf(all.map((one) => ({ ...one, unfinished: one.status !== "pending" })));
-  const isBad = all.some((one) => one.status !== "pending" || isRefused(one));
-  const tone = isBad ? "bad" : verdicts.length > 0 ? "warn" : "plain";
-  const words = verdicts.join(", ") || "no known risk of losing data";
-  return tile(tone, "Pending", count(all.length, "migration"), words);
+  const words = verdictText(
+    verdict,
+    all.map((one) => ({ ...one, unfinished: one.status !== "pending" })),
+  );
+  const isBad = verdict === "refused" || all.some(({ status }) => status !== "pending");
+  const tone = isBad ? "bad" : words === "ready" || words === "" ? "plain" : "warn";
+  return tile(tone, "Pending", count(all.length, "migration"), words || "not planned");
 }
 
 function drift(found: ReportedDrift): HTMLElement {

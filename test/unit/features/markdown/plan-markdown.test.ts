@@ -33,7 +33,7 @@ function migration(version: number, actions: readonly Partial<Action>[], rest: P
 const totals = { migrations: 1, actions: 1, ...cost };
 
 function shown(plan: Partial<PlanDocument>, more: Partial<typeof about> = {}): string {
-  const document = { target: "production", direction: "up", totals, ...plan } as const;
+  const document = { target: "production", direction: "up", verdict: "ready", totals, ...plan } as const;
   expect(planDocumentShape.safeParse(document)).toMatchObject({ success: true });
   const lines = planMarkdown(document, { ...about, ...more });
   expect(lines.filter((line) => line.includes("\n"))).toEqual([]);
@@ -65,7 +65,7 @@ test("the migrations about which somebody must decide come first", () => {
     ],
   });
   expect(text).toContain(
-    "\n### 8 migrations for `production`: 1 refused, 2 unfinished, 2 may lose data, 1 can't be rolled back\n\n> [!CAUTION]\n> - `0006_change_c6` is **refused**: change t.c6: needs consent:",
+    "\n### 8 migrations for `production`: ready (2 unfinished, 2 may lose data, 1 can't be rolled back)\n\n> [!CAUTION]\n> - `0006_change_c6`: change t.c6: needs consent:",
   );
   expect(renderedMarkdown(text).rows.map((row) => row.slice(0, 3).join(", "))).toEqual([
     "migration, risk, rollback",
@@ -110,7 +110,7 @@ test("what breaks a release is shown with the steps that would not, one in each 
   const refusal = { reason: "contract" as const, broken, sequence };
   const text = shown({ pending: [migration(1, [{ refusal }])] });
   expect(text).toContain(
-    "\n> - `0001_change_c1` is **refused**: change t.c1: breaks search 1.4.0, which reads t.c, which is dropped; instead:\n" +
+    "\n> - `0001_change_c1`: change t.c1: breaks search 1.4.0, which reads t.c, which is dropped; instead:\n" +
       ">   1. Deploy one that does not.\n>   2. Run this migration.\n\n",
   );
   expect(renderedMarkdown(text).tags).toContain("ol");
@@ -142,7 +142,7 @@ test("a rollback shows what blocks it and what is lost", () => {
   const reverting = [migration(1, [{ rollback: undefined }])];
   const accepted = shown({ direction: "down", reverting, accepted: ["3 rows of t are lost"] });
   expect(accepted).toContain(
-    "\n### 1 migration to roll back on `production`\n\n> [!WARNING]\n> - 3 rows of t are lost\n",
+    "\n### 1 migration to roll back on `production`: ready\n\n> [!WARNING]\n> - 3 rows of t are lost\n",
   );
   expect(renderedMarkdown(accepted).rows[0]).toEqual(["migration", "risk", "cost"]);
   const blocked = shown({ direction: "down", reverting, blocked: { problems: ["t.c has nulls"], hint: "fill them" } });

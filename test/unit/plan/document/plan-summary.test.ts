@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DocumentAction, DocumentMigration, PlanDocument } from "../../../../src/plan/document/plan-document.ts";
-import { groupEnds, mayLoseData, summariesOf, verdictsOf } from "../../../../src/plan/document/plan-summary.ts";
+import { groupEnds, mayLoseData, summariesOf, verdictText } from "../../../../src/plan/document/plan-summary.ts";
 
 const cost = { rows: 0, bytes: 0, added: 0, indexes: [], versions: 1 };
 const change = { kind: "any", table: "t" };
@@ -22,6 +22,7 @@ function aMigration(actions: readonly DocumentAction[], rest: Partial<DocumentMi
 const aPlan = (pending: DocumentMigration[], rest: Partial<PlanDocument> = {}): PlanDocument => ({
   target: "local",
   direction: "up",
+  verdict: "ready",
   pending,
   totals: { migrations: 1, actions: 1, ...cost },
   ...rest,
@@ -87,7 +88,7 @@ test("a migration has the cost of its actions, unless a group runs it or nothing
   expect(groupEnds(group, grouped).map(({ version }) => version)).toEqual([1, 3]);
 });
 
-test("the verdicts count migrations, and those of none are left out", () => {
+test("a verdict counts the migrations that deserve a look", () => {
   const loss = { kind: "loss", text: "t.a is dropped", rows: 0 } as const;
   const refusal = { reason: "failure", problem: "a null" } as const;
   const migrations = [
@@ -97,7 +98,8 @@ test("the verdicts count migrations, and those of none are left out", () => {
   ];
   const summaries = summariesOf(aPlan(migrations));
   expect(summaries.map(mayLoseData)).toEqual([false, true, true]);
-  expect(verdictsOf(summaries)).toEqual(["1 refused", "1 unfinished", "2 may lose data", "1 can't be rolled back"]);
-  expect(verdictsOf(summaries.slice(1, 2))).toEqual(["1 unfinished", "1 may lose data"]);
-  expect(verdictsOf([])).toEqual([]);
+  expect(verdictText("refused", summaries)).toBe("refused (1 unfinished, 2 may lose data, 1 can't be rolled back)");
+  expect(verdictText("consent", summaries.slice(1, 2))).toBe("needs consent (1 unfinished, 1 may lose data)");
+  expect(verdictText(undefined, summaries.slice(1, 2))).toBe("1 unfinished, 1 may lose data");
+  expect(verdictText("ready", [])).toBe("ready");
 });

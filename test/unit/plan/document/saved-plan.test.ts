@@ -70,7 +70,7 @@ function planned(version: number, ...actions: readonly (Action | readonly Action
 }
 
 function aDocument(...pending: readonly DocumentMigration[]): PlanDocument {
-  return { target: "local", direction: "up", pending: [...pending] };
+  return { target: "local", direction: "up", verdict: "ready", pending: [...pending] };
 }
 
 function aPlan(content: Partial<SavedPlan> = {}): SavedPlan {
