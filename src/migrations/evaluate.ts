@@ -23,6 +23,26 @@ async function load(url: string): Promise<unknown> {
   return await (compileFunction("return import(url)", ["url"], { importModuleDynamically }) as typeof load)(url);
 }
 
+/**
+ * Why a module of the user can't be used, as far as that shows without evaluating it: Node does not accept its code,
+ * something that it imports is missing, or it has no default export. Undefined if nothing shows.
+ */
+export async function linkProblem(url: string): Promise<string | undefined> {
+  // All that a module imports is linked before the first of it is evaluated, and the first throws here.
+  const module = JSON.stringify(url);
+  const code = `import 'data:text/javascript,throw null'; export { default } from ${module}`;
+  try {
+    await load(`data:text/javascript,${encodeURIComponent(code)}`);
+  } catch (error) {
+    if (error === null) return undefined;
+    const problem = importProblem(error, url);
+    return problem.includes(`'${url}' does not provide an export named 'default'`)
+      ? "it has no default export"
+      : problem;
+  }
+  return undefined;
+}
+
 /** The code of the user that is awaited now: how each gives up. */
 const awaited = new Set<() => void>();
 
@@ -73,8 +93,11 @@ export function importProblem(cause: unknown, url: string): string {
     return `${problem}; put "type": "module" into its package.json, or name the file .m${fileURLToPath(url).slice(-2)}`;
   if (/does not provide an export named/.test(problem))
     return `${problem}; a type is imported with import type, or misspelt`;
-  const meant = code === "ERR_MODULE_NOT_FOUND" ? meantFile((cause as { url?: unknown }).url) : undefined;
-  if (meant !== undefined) return `${problem}; the file there is ${meant}: import it with that name`;
+  const { url: missing } = (cause ?? {}) as { url?: unknown };
+  if (code === "ERR_MODULE_NOT_FOUND" && typeof missing === "string" && missing.startsWith("file:")) {
+    const meant = meantFile(fileURLToPath(missing));
+    if (meant !== undefined) return `${problem}; the file there is ${meant}: import it with that name`;
+  }
   const undefinedName = /^(\w+) is not defined$/.exec(firstLine(cause))?.[1];
   if (undefinedName !== undefined)
     return `${problem}; if it is one of lance-migrate, add import { ${undefinedName} } from "lance-migrate"`;
@@ -82,9 +105,7 @@ export function importProblem(cause: unknown, url: string): string {
 }
 
 /** The name of a file beside a missing one that differs in its extension; undefined if there is none. */
-function meantFile(missing: unknown): string | undefined {
-  if (typeof missing !== "string" || !missing.startsWith("file:")) return undefined;
-  const path = fileURLToPath(missing);
+export function meantFile(path: string): string | undefined {
   const bare = path.replace(/\.[cm]?[jt]s$/, "");
   const found = ["ts", "js", "mts", "mjs", "cts", "cjs"].map((extension) => `${bare}.${extension}`).find(existsSync);
   return found === undefined ? undefined : basename(found);

@@ -298,10 +298,13 @@ test("a module that awaits what never comes is named, and the run leaves the lea
 
 test.each([
   ["./code/none.ts", 4, "would fail: there is no file ./code/none.ts"],
-  ["./code/bare.ts", 1, "failed: ./code/bare.ts: its default export is no function"],
+  ["./code/lengths.js", 4, "would fail: there is no file ./code/lengths.js; the file there is lengths.ts"],
+  ["./code/bare.ts", 4, "would fail: ./code/bare.ts: it has no default export"],
+  ["./code/number.ts", 1, "failed: ./code/number.ts: its default export is no function"],
 ])("code that can't be used is named: %s", async (path, code, problem) => {
   const project = await aScene({ with: path });
   project.write("code/bare.ts", "export const lengths = 7;\n");
+  project.write("code/number.ts", "export default 7;\n");
   const failed = await project.migrate(["up"]);
   expect(failed).toMatchObject({ code });
   expect(failed.stderr).toContain(`(backfillColumn) ${problem}`);

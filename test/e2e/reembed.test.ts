@@ -616,7 +616,7 @@ test("prepare --discard drops what was prepared, also for a migration that is go
     "0002_model.ts",
     'm.addColumn("docs", "words", m.int32()), m.reembedColumn("docs", "embedding", { type: m.vector(3), from: ["text"], key: "id", with: "./broken.ts", version: "2" }),',
   );
-  project.write("broken.ts", "throw new Error();\n");
+  project.write("broken.ts", "export default () => [];\nthrow new Error();\n");
   expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
   const refused = await discard();
   expect(refused).toMatchObject({ code: 2 });

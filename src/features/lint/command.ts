@@ -15,6 +15,7 @@ import { switchFlag, textFlag, versionFlag, type FlagValues } from "../../cli/co
 import type { Annotation, Line } from "../../cli/command/output.ts";
 import { staleLock, writeLockOf } from "../shared/lock-file.ts";
 import { problemsOfSql } from "./refused-sql.ts";
+import { problemsOfCode } from "./unusable-code.ts";
 import { sarifLog } from "./sarif.ts";
 import { renderWritten, shownPath } from "../shared/written-files.ts";
 import type { Declared } from "./rules/rule.ts";
@@ -94,9 +95,11 @@ async function lintFindings(
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
   const typed = typedTables((await derivedFiles(context.features)).described(session, revisions), revisions);
   const others = await otherTargets(config, session.target);
-  const refused = await problemsOfSql(linted.sound.migrations, session.options.target);
+  const { migrations } = linted.sound;
+  const refused = await problemsOfSql(migrations, session.options.target);
+  const unusable = await problemsOfCode(migrations, folder);
   return await findingsOf(
-    { ...linted, problems: [...linted.problems, ...refused] },
+    { ...linted, problems: [...linted.problems, ...refused, ...unusable] },
     {
       rules,
       since,
