@@ -162,10 +162,11 @@ class _RowsChanged(Exception):
 
 
 def _with_carried(data, table, key, schema):
-    """The rows with the values that they have in columns that they lack, and a predicate for those that are still the same.
+    """The rows with the values of the columns that they lack, and a predicate for those that are still the same.
 
-    To leave columns as they are, the engine reads them in all rows of the table. The rows as they are, and None, if others than migrations may change these columns, or if they can't be looked up:
-    the key holds neither integers nor texts, or several rows have it.
+    To leave columns as they are, the engine reads them in all rows of the table. Returns the rows as they are, and None, if
+    others than migrations may change these columns, or if the rows can't be looked up: the key holds neither integers nor
+    texts, or several rows have it.
     """
     lacking = [name for name in schema.names if name not in data.schema.names]
     of_migrations = all(name.startswith(HIDDEN) or f"{HIDDEN}kept_{name}" in schema.names for name in lacking)

@@ -1,4 +1,5 @@
 /** Hashes of migrations: of their steps, and of the text of their files. */
+import { withoutMark } from "../checks/byte-order-mark.ts";
 import { hash } from "node:crypto";
 
 /** SHA-256, in hex. */
@@ -45,8 +46,7 @@ export function begunHash(step: object): string {
 /** The hash of a file's text. CRLF line ends and a byte order mark do not affect it. */
 export function textHash(text: string): string {
   // Asked first, because most of thousands of files have neither.
-  const isPlain = !text.includes("\r") && !text.startsWith("\uFEFF");
-  return sha256(isPlain ? text : text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"));
+  return sha256(withoutMark(text).replaceAll("\r\n", "\n"));
 }
 
 /** Whether a hash is the stored one. Only its beginning may be stored, as the names of markers have little room. */

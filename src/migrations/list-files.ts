@@ -1,6 +1,7 @@
 /** Lists the files of the migrations folder and hashes them, without evaluating them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
+import { withoutMark } from "../checks/byte-order-mark.ts";
 import { catchMigrateError, firstLine, MigrateError } from "../errors/migrate-error.ts";
 import { textHash } from "./checksum.ts";
 import { formatVersion, parseFileName, type MigrationName } from "./file-name.ts";
@@ -93,6 +94,5 @@ export function readTextIfPresent(path: string): string | undefined {
 }
 
 function textAt(path: string): string {
-  const text = readFileSync(path, "utf8");
-  return text.startsWith("\uFEFF") ? text.slice(1) : text;
+  return withoutMark(readFileSync(path, "utf8"));
 }

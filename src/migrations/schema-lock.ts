@@ -3,6 +3,7 @@
  * migrations both change the end of the list of migrations, so git reports a conflict instead of merging them silently.
  * Pure.
  */
+import { withoutMark } from "../checks/byte-order-mark.ts";
 import { formatType } from "../schema/data-type.ts";
 import { knownMetadata } from "../schema/metadata.ts";
 import type { Database, Table } from "../schema/table.ts";
@@ -64,7 +65,7 @@ export function lockProblem(text: string, wanted: string): string | undefined {
   if (/^<{7} /m.test(text)) return `holds the conflict markers of git (${ifSameNumber})`;
   let found: { readonly migrations?: Readonly<Record<string, unknown>>; readonly tables?: unknown };
   try {
-    found = JSON.parse(text.replace(/^\uFEFF/, "")) as typeof found;
+    found = JSON.parse(withoutMark(text)) as typeof found;
   } catch {
     return "is no JSON";
   }

@@ -1,6 +1,7 @@
 /** A target that has several databases, such as one for each customer: which they are, and the settings of each. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { withoutMark } from "../checks/byte-order-mark.ts";
 import { isObject, isText, must, type Check } from "../checks/check.ts";
 import { fileReason, firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { similarName } from "../schema/names.ts";
@@ -106,8 +107,7 @@ function namesIn(file: string, folder: string, refuse: (problem: string) => neve
   } catch (error) {
     return refuse(`is the file ${file}, which can't be read: ${fileReason(error)}`);
   }
-  return text
-    .replace(/^\uFEFF/, "")
+  return withoutMark(text)
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"));

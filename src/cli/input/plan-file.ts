@@ -1,4 +1,5 @@
 /** Reads and writes saved plans. */
+import { withoutMark } from "../../checks/byte-order-mark.ts";
 import { isError } from "../../checks/realm.ts";
 import { readFileSync } from "node:fs";
 import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
@@ -9,7 +10,7 @@ import { parseSavedPlan, type SavedPlan } from "../../plan/document/saved-plan.t
 export function readPlan(file: string): SavedPlan {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, ""));
+    value = JSON.parse(withoutMark(readFileSync(file, "utf8")));
   } catch (cause) {
     const problem =
       isError(cause) && cause.name === "SyntaxError" ? "is no saved plan" : `can't be read: ${firstLine(cause)}`;

@@ -2,6 +2,7 @@
  * The file of `migrate build`: all migrations as data, with their hashes. Equal migrations give equal text, and each
  * migration is on a line of its own. Pure.
  */
+import { withoutMark } from "../../checks/byte-order-mark.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { canonicalJson, textHash } from "../../migrations/checksum.ts";
 import { parseFileName } from "../../migrations/file-name.ts";
@@ -100,11 +101,6 @@ export function parseBundle(text: string, file: string): Bundle {
 /** Whether a text is a bundle of any format, or the beginning of one. */
 export function isBundle(text: string): boolean {
   return withoutMark(text).replace("\r\n", "\n").startsWith('{\n  "migrationBundle":');
-}
-
-/** The text without a byte order mark, which JSON does not allow. */
-function withoutMark(text: string): string {
-  return text.startsWith("\uFEFF") ? text.slice(1) : text;
 }
 
 /** Checks what listing needs: names in ascending order, and hashes. The rest is checked when a migration is loaded. */

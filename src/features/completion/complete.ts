@@ -1,6 +1,7 @@
 /** What can be typed next, for shells that complete a command line. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { withoutMark } from "../../checks/byte-order-mark.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import { openProject } from "../../session/session.ts";
@@ -117,7 +118,7 @@ async function projectOf({ before, known }: Typed): ReturnType<typeof openProjec
 
 /** The tables after the last migration, or also their columns. */
 async function tablesFor(value: string, typed: Typed): Promise<readonly Candidate[]> {
-  const text = readFileSync(join((await projectOf(typed)).folder, lockName), "utf8");
+  const text = withoutMark(readFileSync(join((await projectOf(typed)).folder, lockName), "utf8"));
   const { tables } = JSON.parse(text) as { tables: Record<string, { columns: Record<string, string> }> };
   if (!value.startsWith('"TABLE.COLUMN')) return Object.keys(tables).map((table) => [table]);
   return Object.entries(tables).flatMap(([table, { columns }]) =>

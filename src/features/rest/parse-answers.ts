@@ -1,4 +1,5 @@
 /** Parses answers, tolerantly where their form is not specified. Returns undefined for what no service sends. */
+import { withoutMark } from "../../checks/byte-order-mark.ts";
 import { isNumber, isObject, isText } from "../../checks/check.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { withExtensions } from "../../schema/reserved-metadata.ts";
@@ -145,7 +146,7 @@ export function isTexts(value: unknown): value is Readonly<Record<string, string
 }
 
 export function jsonOf({ body }: HttpResponse): unknown {
-  return parsedJson(body.toString("utf8").replace(/^\uFEFF/, ""));
+  return parsedJson(withoutMark(body.toString("utf8")));
 }
 
 /** Undefined if it is no JSON. */

@@ -1,6 +1,7 @@
 /** Reads the contracts of the releases that run. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
+import { withoutMark } from "../../../checks/byte-order-mark.ts";
 import { fileReason, MigrateError } from "../../../errors/migrate-error.ts";
 import type { FoundContracts } from "./check-contracts.ts";
 import { parseContract } from "./contract.ts";
@@ -43,7 +44,7 @@ function filesIn(folder: string): readonly string[] {
 export function jsonAt(path: string): unknown {
   const text = attempt(path, () => readFileSync(path, "utf8"));
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, "")) as unknown;
+    return JSON.parse(withoutMark(text)) as unknown;
   } catch {
     throw new MigrateError("ERR_CONTRACT_INVALID", { file: shown(path), problem: "is not JSON" });
   }
