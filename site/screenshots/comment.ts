@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import MarkdownIt from "markdown-it";
 import { chromium } from "playwright-core";
+import { webpOf } from "./webp.ts";
 import { screenshots } from "./scenes.ts";
 import { inProject } from "./take.ts";
 
@@ -22,7 +23,7 @@ const style = `
   sub { color: #59636e; font-size: 12px; vertical-align: baseline; }
 `;
 
-/** As a PNG. */
+/** In the format WebP. */
 export async function commentPicture(): Promise<Buffer> {
   const { prepare } = screenshots.find(({ name }) => name === "plan")!;
   const markdown = await inProject(prepare, (project) => project.migrate("plan --format markdown", 4));
@@ -38,7 +39,9 @@ async function pictureOf(html: string): Promise<Buffer> {
   try {
     const page = await browser.newPage({ viewport: { width: 892, height: 100 }, deviceScaleFactor: 1.5 });
     await page.setContent(html);
-    return await page.screenshot({ fullPage: true });
+    const height = await page.evaluate<number>("document.documentElement.scrollHeight");
+    await page.setViewportSize({ width: 892, height });
+    return await webpOf(page);
   } finally {
     await browser.close();
   }

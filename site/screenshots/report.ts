@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
+import { webpOf } from "./webp.ts";
 import { aBrowser, aPage, desktop, openFile, type PageChoice } from "../../test/support/browser.ts";
 import { fleetProject } from "./fleet-project.ts";
 import { Project } from "./project.ts";
@@ -78,6 +79,6 @@ async function takePicture(
   }
   // What needs attention, at the top.
   if (fleet === true) for (const name of ["Pending", "Problems"]) await page.getByRole("button", { name }).click();
-  await page.screenshot({ path: join(folder, `${name}.png`) });
+  writeFileSync(join(folder, `${name}.webp`), await webpOf(page));
   await page.context().close();
 }

@@ -23,7 +23,7 @@ for (const screenshot of screenshots.filter(({ name }) => isWanted(name))) {
 }
 if (isWanted(recording.name))
   write(recording.name, filmSvg(titleOf(recording.screens.flat()), recording.columns, await film(recording)));
-if (isWanted("comment")) writeFileSync(join(folder, "comment.png"), await commentPicture());
+if (isWanted("comment")) writeFileSync(join(folder, "comment.webp"), await commentPicture());
 const ofReport = pictures.filter(({ name }) => isWanted(name) || wanted.includes("report"));
 if (ofReport.length > 0) await takeReport(ofReport, folder);
 

@@ -62,7 +62,8 @@ test("the words that fit are offered, with what they mean", async () => {
 test("a line break in a meaning adds no candidate", async () => {
   const made = aProject();
   const tables = { documents: { columns: { title: "utf8\nother.column\u001b[31m" } } };
-  made.write("migrations/lock.json", JSON.stringify({ tables }));
+  // As an editor on Windows saves it.
+  made.write("migrations/lock.json", `\uFEFF${JSON.stringify({ tables })}`);
   expect(await made.migrate(["__complete", "new", "more", "--drop-column", "documents."])).toMatchObject({
     stdout: "documents.title\tutf8\\nother.column\\u001b[31m\n",
   });
