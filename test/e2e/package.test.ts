@@ -122,6 +122,11 @@ describe("the package", () => {
     expect(packed.files.length).toBeLessThan(175);
   });
 
+  test("has no script of which npm warns at its installation", () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: object };
+    expect(Object.keys(scripts).filter((name) => /^(pre|post)?(install|prepare)$/.test(name))).toEqual([]);
+  });
+
   test("has a command that can be started", () => {
     expect(packed.files.find(({ path }) => path === "dist/bin.js")!.mode & 0o111).toBe(0o111);
     expect(readFileSync(join(root, "dist/bin.js"), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
