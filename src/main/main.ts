@@ -10,6 +10,7 @@ import type { errorDocumentShape } from "../cli/json/shared.ts";
 import type { Feature } from "../cli/command/feature.ts";
 import * as features from "../features/index.ts";
 import { endProcess, keepExit } from "./end-process.ts";
+import { readEnvFile } from "./env-file.ts";
 import { interruptible, type Fatal } from "./interruptible.ts";
 import {
   createOutput,
@@ -51,6 +52,7 @@ export async function main(args: readonly string[]): Promise<void> {
     // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
     console.log = console.info = console.debug = console.error;
     const flags = checkedFlags(command, typed);
+    if (command.readsConfig !== false) readEnvFile(flags.config as string | undefined);
     const context = { flags, words: args, output, features: Object.values<Feature>(features) };
     const ending = await interruptible(context, command, (stop) => (stopWith = stop));
     if (isMigrateError(ending)) output.problem(errorLine(ending));
