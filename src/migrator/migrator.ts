@@ -40,13 +40,19 @@ export interface Migrator extends features.FeatureMembers {
   savePlan(choice?: Choice & Pick<RunChoice, "steps">): Promise<SavedPlan>;
   savePlanDown(choice?: Omit<DownChoice, "plan">): Promise<SavedPlan>;
   status(): Promise<StatusResult>;
+  /** Afterwards, all others throw ERR_USAGE. */
   close(): Promise<void>;
 }
 
 /** See open-migrator.ts. */
 export async function openMigrator(wanted: SessionOptions, given?: Config): Promise<Migrator> {
   const session = await openSession(wanted, Object.values(features), given);
-  const { options, close } = session;
+  const { options } = session;
+  let isClosed = false;
+  const requireOpen = () => {
+    if (isClosed) throw new MigrateError("ERR_USAGE", { problem: "this migrator is closed; make another one" });
+    requireDatabase(session);
+  };
   /** The verb, which refuses options that `shape` does not accept. Throws ERR_USAGE. */
   const checked =
     <Given extends object, Result>(
@@ -55,7 +61,7 @@ export async function openMigrator(wanted: SessionOptions, given?: Config): Prom
     ) =>
     async (choice: Given = {} as Given): Promise<Result> => {
       checkOptions(choice, shape);
-      requireDatabase(session);
+      requireOpen();
       const { steps, to: last } = choice as DownChoice;
       if (steps !== undefined && last !== undefined)
         throw new MigrateError("ERR_USAGE", { problem: "steps and to can't be used together" });
@@ -75,10 +81,13 @@ export async function openMigrator(wanted: SessionOptions, given?: Config): Prom
     savePlanDown: checked({ ...downShape, ...noPlan }, savePlanDown),
     ...(added as features.FeatureMembers),
     async status() {
-      requireDatabase(session);
+      requireOpen();
       return await status(options);
     },
-    close,
+    async close() {
+      isClosed = true;
+      await session.close();
+    },
   };
 }
 

@@ -34,6 +34,23 @@ test("a program with the configuration of the project applies up to a migration"
   expect(JSON.parse(stdout)).toMatchObject({ applied: { length: 3 }, pending: { length: 1 } });
 });
 
+test.each(["lance", "rest"])("after close(), all that a migrator can do is refused, on %s", async (kind) => {
+  const folder = temporaryFolder();
+  const place = kind === "lance" ? { uri: folder } : { endpoint: "http://127.0.0.1:9", apiKey: "key" };
+  const migrator = await createMigrator({ targets: { local: { kind, ...place } } } as Config);
+  await migrator.close();
+  await migrator.close();
+  const verbs = Object.entries<(choice: never) => Promise<unknown>>({ ...migrator }).filter(
+    ([name]) => name !== "close",
+  );
+  expect(verbs).toHaveLength(11);
+  for (const [, verb] of verbs)
+    await expect(verb(undefined as never)).rejects.toMatchObject({
+      code: "ERR_USAGE",
+      message: expect.stringContaining("is closed"),
+    });
+});
+
 test("what is wrong with a configuration in code is refused", async () => {
   const folder = temporaryFolder();
   const wrong = createMigrator({ targets: {} }, { folder });
