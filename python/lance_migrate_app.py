@@ -17,6 +17,7 @@ MODEL_KEY = b"lance_migrate_version"
 
 #: How the names of hidden columns begin. In those of kept marks, "kept_" and the name of the old column follow.
 HIDDEN = "_lance_migrate_"
+KEPT, NEXT, MARK = f"{HIDDEN}kept_", f"{HIDDEN}next_", f"{HIDDEN}source_"
 
 #: How many keys are in one query.
 MOST_KEYS = 1000
@@ -164,32 +165,37 @@ class _RowsChanged(Exception):
 def _with_carried(data, table, key, schema):
     """The rows with the values of the columns that they lack, and a predicate for those that are still the same.
 
-    To leave columns as they are, the engine reads them in all rows of the table. Returns the rows as they are, and None, if
-    others than migrations may change these columns, or if the rows can't be looked up: the key holds neither integers nor
-    texts, or several rows have it.
+    To leave columns as they are, the engine reads them in all rows of the table. A new column that a migration is preparing
+    gets nulls, which the migration computes again, as it does for any row that was changed. Old values that a rollback
+    brings back have marks too, and are carried. Returns the rows as they are, and None, if others than migrations may
+    change the columns, or if the rows can't be looked up: the key holds neither integers nor texts, or several rows have it.
     """
     lacking = [name for name in schema.names if name not in data.schema.names]
-    of_migrations = all(name.startswith(HIDDEN) or f"{HIDDEN}kept_{name}" in schema.names for name in lacking)
+    prepared = [name for name in lacking if name.replace(MARK, NEXT, 1) in lacking and name.startswith((NEXT, MARK))]
+    kept = [name for name in lacking if name not in prepared]
+    of_migrations = all(name.startswith(HIDDEN) or f"{KEPT}{name}" in schema.names for name in kept)
     type_ = schema.field(key).type
     has_literals = pa.types.is_integer(type_) or pa.types.is_string(type_) or pa.types.is_large_string(type_)
     keys = data[key].to_pylist()
-    if not lacking or not of_migrations or not has_literals or None in keys:
-        return data, None
-    found = []
-    for first in range(0, len(keys), MOST_KEYS):
-        some = {f"'{one.replace(QUOTE, QUOTE * 2)}'" if isinstance(one, str) else str(one) for one in keys[first:][:MOST_KEYS]}
-        query = table.search().where(f"`{key}` in ({', '.join(some)})").select([key, *lacking])
-        found.append(query.limit(len(some) + 1).to_arrow())
-    rows = pa.concat_tables(found).combine_chunks()
-    places = {one: place for place, one in enumerate(rows[key].to_pylist())}
-    if len(places) < rows.num_rows:
-        return data, None
-    at = pa.array([places.get(one) for one in keys], pa.int64())
+    if kept:
+        if not of_migrations or not has_literals or None in keys:
+            return data, None
+        found = []
+        for first in range(0, len(keys), MOST_KEYS):
+            some = {f"'{one.replace(QUOTE, QUOTE * 2)}'" if isinstance(one, str) else str(one) for one in keys[first:][:MOST_KEYS]}
+            query = table.search().where(f"`{key}` in ({', '.join(some)})").select([key, *kept])
+            found.append(query.limit(len(some) + 1).to_arrow())
+        rows = pa.concat_tables(found).combine_chunks()
+        places = {one: place for place, one in enumerate(rows[key].to_pylist())}
+        if len(places) < rows.num_rows:
+            return data, None
+        at = pa.array([places.get(one) for one in keys], pa.int64())
     for name in lacking:
-        data = data.append_column(schema.field(name), rows[name].take(at))
+        field = schema.field(name)
+        data = data.append_column(field, rows[name].take(at) if name in kept else pa.nulls(len(keys), field.type))
     return data.select(schema.names), " and ".join(
-        _is_same(name) if pa.types.is_string(schema.field(name).type) else _is_same_presence(name) for name in lacking
-    )
+        _is_same(name) if pa.types.is_string(schema.field(name).type) else _is_same_presence(name) for name in kept
+    ) or None
 
 
 def _is_same(name):

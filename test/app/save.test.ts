@@ -200,30 +200,58 @@ test.each([
   await save(table, "embedding", rows, { key: "id", models: oldTitles });
   const oldValue = Math.fround(0.1);
   expect(await fields()).toEqual([
-    [how.keys[0], "new", [oldValue, 0], [3, 7], "kept 0", [0, 0.5], null],
+    [how.keys[0], "new", [oldValue, 0], [3, 7], "kept 0", null, null],
     [how.keys[1], "title 1", [oldValue, 1], [1, 0], "kept 1", [1, 0.5], "mark 1"],
     [how.fresh, "new", null, [3, 7], null, null, null],
   ]);
   expect(conditions).toEqual([expect.stringContaining("target.`_lance_migrate_kept_embedding_old` = source.")]);
 });
 
+test.each([
+  { what: "integers", type: new Int64(), keys: [1, 2] },
+  { what: "numbers, which can't be looked up", type: new Float64(), keys: [1.5, 2.5] },
+])("what a migration prepares is computed again for saved rows, so that nothing is looked up: $what", async (how) => {
+  const { fields, other, ...migrated } = await aMigratedTable(how.type, how.keys);
+  await other.dropColumns(["embedding_old", "_lance_migrate_kept_embedding_old"]);
+  const { table, conditions } = conditionsOf(migrated.table);
+  const neverRead = new Proxy(table, {
+    get: (_, name) => (name === "query" ? undefined : (Reflect.get(table, name) as unknown)),
+  });
+  await save(neverRead, "embedding", [{ id: how.keys[0], title: "new" }], { key: "id", models: oldTitles });
+  expect(await fields()).toEqual([
+    [how.keys[0], "new", undefined, [3, 7], undefined, null, null],
+    [how.keys[1], "title 1", undefined, [1, 0], undefined, [1, 0.5], "mark 1"],
+  ]);
+  expect(conditions).toEqual([undefined]);
+});
+
+test("marks of old values, which a rollback brings back, are carried", async () => {
+  const { table, fields, other } = await aMigratedTable();
+  await other.dropColumns(["_lance_migrate_next_embedding"]);
+  await save(table, "embedding", [{ id: 2, title: "new" }], { key: "id", models: oldTitles });
+  const [, second] = await fields();
+  expect(second).toEqual([2, "new", [Math.fround(0.1), 1], [3, 7], "kept 1", undefined, "mark 1"]);
+});
+
 test("columns of migrations that change before the write stay as they are then", async () => {
   const { table, fields, other } = await aMigratedTable();
   const change = once(async () => {
     await other.update({ where: "id = 1", valuesSql: { embedding_old: "null" } });
-    await other.update({ where: "id = 2", values: { _lance_migrate_source_embedding: "newer" } });
-    await other.add([{ id: 3n, title: "of another", embedding: [1, 1], _lance_migrate_source_embedding: "inserted" }]);
+    await other.update({ where: "id = 2", values: { _lance_migrate_kept_embedding_old: "newer" } });
+    await other.add([
+      { id: 3n, title: "of another", embedding: [1, 1], _lance_migrate_kept_embedding_old: "inserted" },
+    ]);
   });
   const rows = [1, 2, 3].map((id) => ({ id, title: "new" }));
   await save(beforeWrites(table, change), "embedding", rows, { key: "id", models: oldTitles });
   const oldValue = Math.fround(0.1);
   expect(await fields()).toEqual([
-    [1, "new", null, [3, 7], "kept 0", [0, 0.5], null],
-    [2, "new", [oldValue, 1], [3, 7], "kept 1", [1, 0.5], "newer"],
-    [3, "new", null, [3, 7], null, null, "inserted"],
+    [1, "new", null, [3, 7], "kept 0", null, null],
+    [2, "new", [oldValue, 1], [3, 7], "newer", null, null],
+    [3, "new", null, [3, 7], "inserted", null, null],
   ]);
   const changing = async () =>
-    void (await other.update({ where: "id = 2", values: { _lance_migrate_source_embedding: `${Math.random()}` } }));
+    void (await other.update({ where: "id = 2", values: { _lance_migrate_kept_embedding_old: `${Math.random()}` } }));
   const options = { key: "id", models: oldTitles, attempts: 3 };
   await expect(save(beforeWrites(table, changing), "embedding", rows, options)).rejects.toThrow(
     "Others keep changing the rows that are saved.",
@@ -234,7 +262,7 @@ test.each([
   { what: "another column that the rows lack", how: { extra: true } },
   { what: "a key that is neither an integer nor a text", how: { type: new Float64(), keys: [1.5, 2.5] } },
   { what: "a key that several rows have", how: { keys: [1, 1] } },
-  { what: "lists of vectors in a hidden column", how: { lists: true } },
+  { what: "lists of vectors in a kept column", how: { lists: true } },
 ])("$what: the engine leaves all columns as they are", async ({ how }) => {
   const {
     extra = false,
@@ -249,7 +277,7 @@ test.each([
   }>;
   const { fields, other, ...migrated } = await aMigratedTable(type, keys);
   const { table, conditions } = conditionsOf(migrated.table);
-  const hidden = "_lance_migrate_next_other";
+  const hidden = "_lance_migrate_kept_other";
   const item = new Field("item", new FixedSizeList(2, new Field("item", new Float32(), true)), true);
   if (lists) {
     const listed = lancedb.makeArrowTable(

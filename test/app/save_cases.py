@@ -233,7 +233,8 @@ def test_columns_of_migrations_are_carried(tmp_path, key, keys, fresh):
     save(Watched(table, conditions), "embedding", rows, key="id", models=MODELS)
     kept = before.to_pylist()
     none = dict.fromkeys(before.schema.names)
-    saved = {"title": "new", "embedding": [3, 0]}
+    prepared = {"_lance_migrate_next_embedding": None, "_lance_migrate_source_embedding": None}
+    saved = {"title": "new", "embedding": [3, 0], **prepared}
     wanted = [kept[0], {**kept[1], **saved}, {**none, "id": fresh, **saved}]
     assert sorted(table.to_arrow().to_pylist(), key=str) == sorted(wanted, key=str)
     assert len(conditions) == 1 and "target.`_lance_migrate_kept_embedding_old` = source." in conditions[0]
@@ -248,20 +249,41 @@ def test_columns_of_migrations_that_change_before_the_write_stay(tmp_path):
         calls.append(1)
         if len(calls) == 1:
             other.update(where="id = 1", values_sql={"embedding_old": "null"})
-            other.update(where="id = 2", values={"_lance_migrate_source_embedding": "newer"})
+            other.update(where="id = 2", values={"_lance_migrate_kept_embedding_old": "newer"})
 
     rows = [{"id": one, "title": "new"} for one in (1, 2)]
     save(Hooked(table, change), "embedding", rows, key="id", models=MODELS)
     found = {row["id"]: row for row in table.to_arrow().to_pylist()}
     assert (found[1]["title"], found[1]["embedding_old"], found[1]["embedding"]) == ("new", None, [3, 0])
-    assert (found[2]["title"], found[2]["_lance_migrate_source_embedding"]) == ("new", "newer")
+    assert (found[2]["title"], found[2]["_lance_migrate_kept_embedding_old"]) == ("new", "newer")
 
     def keep_changing():
         calls.append(1)
-        other.update(where="id = 2", values={"_lance_migrate_source_embedding": str(len(calls))})
+        other.update(where="id = 2", values={"_lance_migrate_kept_embedding_old": str(len(calls))})
 
     with pytest.raises(Exception, match="Others keep changing the rows that are saved."):
         save(Hooked(table, keep_changing), "embedding", rows, key="id", models=MODELS, attempts=3)
+
+
+@pytest.mark.parametrize("key, keys", [(pa.int64(), (1, 2)), (pa.float64(), (1.5, 2.5))])
+def test_what_a_migration_prepares_is_computed_again_for_saved_rows(tmp_path, key, keys):
+    table, _ = migrated(tmp_path, key, keys)
+    table.drop_columns(["embedding_old", "_lance_migrate_kept_embedding_old"])
+    before = table.to_arrow().to_pylist()
+    conditions = []
+    save(Watched(table, conditions), "embedding", [{"id": keys[1], "title": "new"}], key="id", models=MODELS)
+    prepared = {"_lance_migrate_next_embedding": None, "_lance_migrate_source_embedding": None}
+    wanted = [before[0], {"id": keys[1], "title": "new", "embedding": [3, 0], **prepared}]
+    assert sorted(table.to_arrow().to_pylist(), key=str) == sorted(wanted, key=str)
+    assert conditions == [None]
+
+
+def test_marks_of_old_values_are_carried(tmp_path):
+    table, _ = migrated(tmp_path)
+    table.drop_columns(["_lance_migrate_next_embedding"])
+    save(table, "embedding", [{"id": 2, "title": "new"}], key="id", models=MODELS)
+    found = {row["id"]: row["_lance_migrate_source_embedding"] for row in table.to_arrow().to_pylist()}
+    assert found == {1: "mark 0", 2: "mark 1"}
 
 
 @pytest.mark.parametrize("how", ["another column", "type of the key", "repeated key"])

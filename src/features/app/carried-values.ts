@@ -5,6 +5,8 @@ import type { SeenColumn } from "./column-model.ts";
 /** As in `actions/rewrite/prepared-columns.ts`, which an application does not load. */
 const hidden = "_lance_migrate_";
 const keptMark = `${hidden}kept_`;
+const next = `${hidden}next_`;
+const mark = `${hidden}source_`;
 
 /** How many keys are in one query. */
 const mostKeys = 1_000;
@@ -17,18 +19,23 @@ type RowFields = Readonly<Record<string, unknown>>;
 export interface Carried {
   /** One for each of the rows; nulls for a new row. */
   readonly values: readonly RowFields[];
-  /** An SQL predicate for the rows in which no migration has written these columns since. */
-  readonly isSame: string;
-}
-
-/** Whether only migrations write these columns of a table: they are hidden, or kept for a rollback. */
-function areOfMigrations(columns: readonly string[], all: readonly string[]): boolean {
-  return columns.every((name) => name.startsWith(hidden) || all.includes(`${keptMark}${name}`));
+  /** An SQL predicate for the rows in which no migration has written these columns since. Undefined if it does not matter. */
+  readonly isSame: string | undefined;
 }
 
 /**
- * The values of these columns that the rows have in the table. Undefined if others may change them, or if they can't be
- * looked up: the key holds neither integers nor texts, several rows have it, or the client would change a value.
+ * Whether a migration is computing the values of a new column, or it holds their marks. The migration computes a null again,
+ * as the value of any row that was changed. Old values that a rollback brings back have marks too, and must be kept.
+ */
+function isPrepared(column: string, all: readonly string[]): boolean {
+  if (column.startsWith(mark)) return all.includes(`${next}${column.slice(mark.length)}`);
+  return column.startsWith(next);
+}
+
+/**
+ * The values of these columns that the rows get: those that they have in the table, or null in columns that are being
+ * prepared. Undefined if others than migrations may change the columns, or if the values can't be looked up: the key holds
+ * neither integers nor texts, several rows have it, or the client would change a value.
  */
 export async function carriedValues(
   table: Table,
@@ -38,24 +45,26 @@ export async function carriedValues(
   key: string,
 ): Promise<Carried | undefined> {
   const typeOf = (name: string) => String(schema.fields.find((field) => field.name === name)?.type);
-  if (!areOfMigrations(columns, schema.names.map(String))) return undefined;
-  if (!columns.every((name) => plainType.test(typeOf(name)))) return undefined;
+  const kept = columns.filter((name) => !isPrepared(name, columns));
+  const none = Object.fromEntries(columns.map((name) => [name, null]));
+  if (kept.length === 0) return { values: rows.map(() => none), isSame: undefined };
+  const areOfMigrations = kept.every((name) => name.startsWith(hidden) || schema.names.includes(`${keptMark}${name}`));
+  if (!areOfMigrations || !kept.every((name) => plainType.test(typeOf(name)))) return undefined;
   const keys = rows.map((row) => (row as RowFields)[key]);
   const literals = new Map(keys.map((one) => [String(one), literalOf(one, typeOf(key))]));
   if ([...literals.values()].includes(undefined)) return undefined;
   const found = new Map<string, RowFields>();
-  for (let next = 0; next < literals.size; next += mostKeys) {
-    const some = [...literals.values()].slice(next, next + mostKeys);
+  for (let first = 0; first < literals.size; first += mostKeys) {
+    const some = [...literals.values()].slice(first, first + mostKeys);
     const query = table.query().where(`\`${key}\` in (${some.join(", ")})`);
-    const selected = query.select([key, ...columns]).limit(some.length + 1);
+    const selected = query.select([key, ...kept]).limit(some.length + 1);
     for (const row of (await selected.toArray()) as readonly RowFields[]) {
       const own = String(row[key]);
       if (found.has(own)) return undefined;
-      found.set(own, Object.fromEntries(columns.map((name) => [name, plain(row[name])])));
+      found.set(own, { ...none, ...Object.fromEntries(kept.map((name) => [name, plain(row[name])])) });
     }
   }
-  const none = Object.fromEntries(columns.map((name) => [name, null]));
-  const isSame = columns.map((name) => (typeOf(name) === "Utf8" ? isSameValue(name) : isSamePresence(name)));
+  const isSame = kept.map((name) => (typeOf(name) === "Utf8" ? isSameValue(name) : isSamePresence(name)));
   return { values: keys.map((one) => found.get(String(one)) ?? none), isSame: isSame.join(" and ") };
 }
 

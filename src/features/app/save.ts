@@ -86,7 +86,9 @@ async function write<Row extends object>(table: Table, column: string, given: Wr
   const merging = isWritten
     ? // Neither a newer text nor a deleted row is written again.
       merge.whenMatchedUpdateAll(from.length === 0 ? undefined : { where: from.map(isSameValue).join(" and ") })
-    : merge.whenMatchedUpdateAll(carried && { where: carried.isSame }).whenNotMatchedInsertAll();
+    : merge
+        .whenMatchedUpdateAll(carried?.isSame === undefined ? undefined : { where: carried.isSame })
+        .whenNotMatchedInsertAll();
   const { numUpdatedRows, numInsertedRows } = await merging.execute(makeArrowTable(values, { schema }));
   if (carried !== undefined && numUpdatedRows + numInsertedRows < rows.length) throw new RowsChanged();
 }
