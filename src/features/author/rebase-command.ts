@@ -1,6 +1,6 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { checkRepository, filesAt, filesAtFork, otherSide, textsOf } from "./branch/git.ts";
+import { checkRepository, filesAt, filesAtFork, otherSide, textsOf } from "../shared/git.ts";
 import { planRebase, type RebaseResult, type RebasedMigration } from "./branch/plan-rebase.ts";
 import { describeAction } from "../../actions/apply-action.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
@@ -35,7 +35,7 @@ export const rebaseCommand = defineCommand({
     const accepts = flags.accept === "order";
     return await withAnySession(context, async (session) => {
       const { folder, options, config } = session;
-      checkRepository(folder);
+      checkRepository(folder, "give one of the files another number by hand");
       const onto = flags.onto ?? otherSide(folder);
       const theirs = filesAt(folder, onto);
       const texts = textsOf(folder, [...theirs.keys()]);

@@ -11,12 +11,13 @@ import type { Session } from "../../session/session.ts";
 import { schemaFile } from "../shared/file-kind.ts";
 import { derivedFiles, type Described } from "../../cli/command/additions.ts";
 import { defineCommand, withAnySession, type Context } from "../../cli/command/command.ts";
-import { switchFlag, textFlag, versionFlag, type FlagValues } from "../../cli/command/flags.ts";
+import { switchFlag, textFlag, type FlagValues } from "../../cli/command/flags.ts";
 import type { Annotation, Line } from "../../cli/command/output.ts";
 import { staleLock, writeLockOf } from "../shared/lock-file.ts";
 import { problemsOfSql } from "./refused-sql.ts";
 import { problemsOfCode } from "./unusable-code.ts";
 import { sarifLog } from "./sarif.ts";
+import { migrationsSince, withoutSettled } from "./shown-migrations.ts";
 import { renderWritten, shownPath } from "../shared/written-files.ts";
 import type { Declared } from "./rules/rule.ts";
 import type { LintSettings } from "./settings.ts";
@@ -24,7 +25,13 @@ import { cleaned } from "../../secrets/redact.ts";
 import type * as shapes from "./json.ts";
 
 const flags = {
-  since: versionFlag("report dangers only in migrations after this number"),
+  since: textFlag(
+    "report dangers only in migrations after this number, or that are new or changed since this branch of git",
+    {
+      value: "NUMBER|BRANCH",
+    },
+  ),
+  all: switchFlag("also print notes about migrations that are applied"),
   write: switchFlag("rewrite lock.json"),
   github: switchFlag("print annotations for GitHub Actions"),
   sarif: textFlag("also write the findings to this file, in the format SARIF", { value: "FILE" }),
@@ -35,7 +42,10 @@ export const lintCommand = defineCommand({
   describe: "check every migration without reading or changing tables",
   examples: [
     ["migrate lint", "check all migrations"],
-    ["migrate lint --since 12 --deny-warnings", "in CI: report only what is new, and exit with 4 on warnings too"],
+    [
+      "migrate lint --since origin/main --deny-warnings",
+      "in CI: report only what is new, and exit with 4 on warnings too",
+    ],
     ["migrate lint --write", "rewrite lock.json after an edit by hand"],
   ],
   exits: { refused: "a problem was found" },
@@ -87,7 +97,7 @@ async function lintFindings(
   session: Session,
   context: Context<FlagValues<typeof flags>>,
 ): Promise<Findings> {
-  const { since, "load-timeout": loadSeconds } = context.flags;
+  const { since, all, "load-timeout": loadSeconds } = context.flags;
   const { config } = session;
   const { file, folder, lint: { rules } = {} } = config as typeof config & LintSettings;
   const unknown = Object.keys(rules ?? {}).find((id) => !ruleIds.includes(id));
@@ -98,17 +108,18 @@ async function lintFindings(
   const { migrations } = linted.sound;
   const refused = await problemsOfSql(migrations, session.options.target);
   const unusable = await problemsOfCode(migrations, folder);
-  return await findingsOf(
+  const found = await findingsOf(
     { ...linted, problems: [...linted.problems, ...refused, ...unusable] },
     {
       rules,
-      since,
+      isShown: migrationsSince(session.folder, since),
       schema: resolve(folder, schemaFile(config)),
       typed,
       others,
       loadSeconds,
     },
   );
+  return all === true ? found : await withoutSettled(found, session.options);
 }
 
 /** The tables that the application's types describe, if these are older than the last migration. */

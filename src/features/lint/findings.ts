@@ -10,6 +10,7 @@ import type { OtherTarget } from "../../plan/problems-elsewhere.ts";
 import type { Declared, Rule, Severity } from "./rules/rule.ts";
 import { similarName } from "../../schema/names.ts";
 import type { CheckedMigrations } from "../shared/check-migrations/check-migrations.ts";
+import type { Migration } from "../../migrations/load.ts";
 import { positionOfProblem, positionsOfStep } from "./finding-position.ts";
 
 export type RuleId = (typeof registry)[keyof typeof registry]["id"];
@@ -33,8 +34,8 @@ export interface Findings extends CheckedMigrations {
 
 export interface FindingsChoice {
   readonly rules?: RuleSettings | undefined;
-  /** Applies rules only to migrations above this version. Problems are reported for all. */
-  readonly since?: number | undefined;
+  /** Whether rules are applied to a migration. Problems are reported for all. */
+  readonly isShown?: ((migration: Migration) => boolean) | undefined;
   /** The path of a file that may declare the tables that the application wants. */
   readonly schema?: string | undefined;
   /** The tables that another file of the application declares. */
@@ -94,7 +95,7 @@ async function readDeclared(
 function remarksOn(
   { sound: { migrations, after } }: CheckedMigrations,
   declared: readonly Declared[],
-  { rules: settings = {}, since = -1, others = [] }: FindingsChoice,
+  { rules: settings = {}, isShown = () => true, others = [] }: FindingsChoice,
   textAt: (path: string) => string,
 ): readonly LintFinding[] {
   const findings: LintFinding[] = [];
@@ -103,7 +104,7 @@ function remarksOn(
   for (const { migration, actions } of migrations) {
     const first = done;
     done += actions.length;
-    if (migration.version <= since) continue;
+    if (!isShown(migration)) continue;
     const { path: file } = migration;
     const text = textAt(file);
     const ignores = ignoresIn(text);

@@ -1,7 +1,7 @@
 /** Asks git about the migrations folder. */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { firstLine, MigrateError } from "../../../errors/migrate-error.ts";
+import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
 
 /**
  * The side that the incoming migrations are on. In a merge it is `HEAD` if the current branch is the main branch, else
@@ -65,12 +65,15 @@ export function filesAtFork(folder: string, ref: string): ReadonlyMap<string, st
   return new Map();
 }
 
-/** Throws ERR_MIGRATIONS_FOLDER if the folder is missing, ERR_BRANCH if it is in no repository. */
-export function checkRepository(folder: string): void {
+/**
+ * Throws ERR_MIGRATIONS_FOLDER if the folder is missing, ERR_BRANCH if it is in no repository. `instead`: what to do without
+ * one.
+ */
+export function checkRepository(folder: string, instead: string): void {
   if (!existsSync(folder)) throw new MigrateError("ERR_MIGRATIONS_FOLDER", { folder, problem: "is not there" });
   if (ask(folder, ["rev-parse", "--git-dir"]) === undefined)
     throw new MigrateError("ERR_BRANCH", {
-      problem: `${folder} is in no git repository, which shows what came in; give one of the files another number by hand`,
+      problem: `${folder} is in no git repository, which shows what is new; ${instead}`,
     });
 }
 
@@ -84,10 +87,6 @@ function ask(folder: string, args: readonly string[]): string | undefined {
     return execFileSync("git", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   } catch (cause) {
     if (typeof (cause as { status?: unknown }).status === "number") return undefined;
-    throw new MigrateError(
-      "ERR_BRANCH",
-      { problem: `git can't be run: ${firstLine(cause)}; install it, or give the files other numbers by hand` },
-      { cause },
-    );
+    throw new MigrateError("ERR_BRANCH", { problem: `git can't be run: ${firstLine(cause)}; install it` }, { cause });
   }
 }
