@@ -10,16 +10,10 @@ import type { errorDocumentShape } from "../cli/json/shared.ts";
 import type { Feature } from "../cli/command/feature.ts";
 import * as features from "../features/index.ts";
 import { endProcess, keepExit } from "./end-process.ts";
+import { errorLines, red } from "./error-lines.ts";
 import { readEnvFile } from "./env-file.ts";
 import { interruptible, type Fatal } from "./interruptible.ts";
-import {
-  createOutput,
-  keepSecretsOut,
-  type Line,
-  type Output,
-  type OutputOptions,
-  type Styled,
-} from "../cli/command/output.ts";
+import { createOutput, keepSecretsOut, type Output, type OutputOptions } from "../cli/command/output.ts";
 import { parsePlainly, type GivenCommand } from "./arguments/parse-plainly.ts";
 import { uncaught, unwritable } from "./uncaught.ts";
 
@@ -55,7 +49,7 @@ export async function main(args: readonly string[]): Promise<void> {
     if (command.readsConfig !== false) readEnvFile(flags.config as string | undefined);
     const context = { flags, words: args, output, features: Object.values<Feature>(features) };
     const ending = await interruptible(context, command, (stop) => (stopWith = stop));
-    if (isMigrateError(ending)) output.problem(errorLine(ending));
+    if (isMigrateError(ending)) for (const line of errorLines(ending)) output.problem(line);
     process.exitCode = endingCode(ending);
   } catch (error) {
     process.exitCode = exitCodeOf(error);
@@ -97,23 +91,12 @@ function report(error: unknown, output: Output): void {
   const ours = isMigrateError(error);
   const message = ours ? error.message : firstLine(error);
   output.data<typeof errorDocumentShape>({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
-  output.problem(
-    ours ? errorLine(error) : red(`internal error: ${message}; run with --verbose for where, and report it`),
-  );
+  const unknown = () => red(`internal error: ${message}; run with --verbose for where, and report it`);
+  for (const line of ours ? errorLines(error) : [unknown()]) output.problem(line);
   if (isMigrateError(error, "ERR_CONTRACT"))
     for (const [index, step] of error.details.sequence.entries()) output.problem(`  ${index + 1}. ${step}`);
   if (!output.verbose || !isError(error)) return;
   for (const at of [error, error.cause]) if (isError(at)) for (const line of traceOf(at)) output.problem(line);
-}
-
-/** The message, and the code under which the documentation has more, unless it is about how the command is called. */
-function errorLine({ message, code, outcome }: MigrateError): Line {
-  const isClear = outcome === "usage" || outcome === "interrupted";
-  return isClear ? red(message) : [red(message), { style: "dim", text: ` (${code})` }];
-}
-
-function red(text: string): Styled {
-  return { style: "red", text };
 }
 
 /** The lines of a stack. Those of a message with line breaks are indented like the calls. */

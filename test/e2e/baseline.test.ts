@@ -66,7 +66,7 @@ test.each(inTurn(everywhere))("with --to marks those, and what it finds marked a
   const project = await withoutLedger(await aKeptProject(kept, 3));
   expect(await project.run("baseline", "--to", "1")).toMatchObject({
     code: 4,
-    stderr: expect.stringMatching(/^nothing is marked: the tables are not as 0001_people leaves them: table /),
+    stderr: expect.stringMatching(/^nothing is marked: the tables are not as 0001_people leaves them:\n  table /),
   });
   expect(await project.run("baseline", "--to", "0003")).toMatchObject({ code: 0 });
   expect((await project.run("status")).stdout).toContain("3 migrations applied, 1 pending");
@@ -83,7 +83,7 @@ test.each(inTurn(described))(
       code: 4,
       stdout: "",
       stderr:
-        "nothing is marked: the tables are not as 0004_wider leaves them: table people: column id is int32 instead of int64, column full_name is missing, column name (utf8) was not expected; table places: column label is missing, column title (utf8) was not expected; they are as they were after 0002_places: migrate baseline --to 0002\n",
+        "nothing is marked: the tables are not as 0004_wider leaves them:\n  table people: column id is int32 instead of int64, column full_name is missing, column name (utf8) was not expected\n  table places: column label is missing, column title (utf8) was not expected\nthey are as they were after 0002_places: migrate baseline --to 0002\n",
     });
     const people = await (await lancedb.connect(project.data)).openTable("people");
     await people.addColumns([{ name: "age", valueSql: "1" }]);

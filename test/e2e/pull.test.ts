@@ -192,12 +192,12 @@ test("a timestamp in a zone such as +02:00 is named, with every other table that
     code: 4,
     stdout: "",
     stderr:
-      "no migration can declare this: column tags of table listed holds a list<utf8> whose items are called element, where the builders make item; table zoned: column at is of the type timestamp:us:+02:00:00, which the engine can't read; leave these tables out: run migrate pull --except listed --except zoned; or change them first\n",
+      "no migration can declare this:\n  column tags of table listed holds a list<utf8> whose items are called element, where the builders make item\n  table zoned: column at is of the type timestamp:us:+02:00:00, which the engine can't read\nleave these tables out: run migrate pull --except listed --except zoned; or change them first\n",
   });
   expect(filesIn(project)).toEqual([]);
   const init = await project.migrate(["init", "--yes"]);
   expect(init).toMatchObject({ code: 4, stdout: expect.stringMatching(/^wrote /) });
-  expect(init.stderr).toContain("; leave these tables out: run migrate pull --except listed --except zoned; or change");
+  expect(init.stderr).toContain("\nleave these tables out: run migrate pull --except listed --except zoned; or change");
   expect(await project.migrate(["pull", "--except", "n"])).toMatchObject(
     onStderr(2, "--except n: there is no such table\n"),
   );
@@ -306,7 +306,7 @@ test("if the only migration is the example of init, the refusal of pull states h
   for (const command of ["pull", "baseline", "verify"])
     expect(await project.migrate([command])).toMatchObject({ code: 0 });
   expect((await project.migrate(["down"])).stderr).toContain(
-    "; 0001_adopt never ran here: migrate baseline marked it as applied, so these rows may be older; pass --accept lossy",
+    "\n  0001_adopt never ran here: migrate baseline marked it as applied, so these rows may be older\npass --accept lossy",
   );
 });
 

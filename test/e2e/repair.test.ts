@@ -382,7 +382,7 @@ test("with --json what is seen, and what is to be done about it, is one document
   const file = join(project.folder, "migrations/0003_names.ts");
   renameSync(file, join(project.folder, "0003_names.ts"));
   expect(await project.run("repair")).toMatchObject(
-    onStderr(4, "; no file has the number 0003: if one was lost, put it back first; otherwise "),
+    onStderr(4, "\nno file has the number 0003: if one was lost, put it back first; otherwise "),
   );
   renameSync(join(project.folder, "0003_names.ts"), file);
   const before = await project.run("repair", "--json");
@@ -421,7 +421,7 @@ test("tables that were restored to different times are told from what the ledger
   }
   const { code, stderr } = await project.migrate(["repair"]);
   expect(code).toBe(4);
-  expect(stderr).toContain("the nearest is what the ledger records, where table a: ");
+  expect(stderr).toContain("the nearest is what the ledger records, where:\n  table a: ");
   expect(stderr).toContain(
     "table b is as it was after 1 of 2 actions of 0002_more: if it was restored, restore the version that migrate verify names",
   );

@@ -16,8 +16,12 @@ const required = `m.setNullable("documents", "title", false)`;
 async function expectRefused(project: Project, args: readonly string[], ...says: readonly string[]): Promise<void> {
   const before = await versionsOf(project.database);
   const { code, stdout, stderr } = await project.migrate(args);
-  for (const words of says) expect(stderr).toContain(words);
-  expect(stderr).toMatch(/^[^\n]+\n$/);
+  // Several differences have a line each.
+  const sentence = stderr
+    .trimEnd()
+    .replaceAll(/:\n {2}/g, ": ")
+    .replaceAll(/\n */g, "; ");
+  for (const words of says) expect(sentence).toContain(words);
   expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
   expect(await versionsOf(project.database)).toEqual(before);
 }
