@@ -173,6 +173,28 @@ test("a table with another name is renamed where --rename-table says so", async 
   expect(stepsIn(project, "0002_two.ts")).toBe(`export const up: readonly Step[] = [renameTable("d", "e")];\n`);
 });
 
+test("in a folder, which can't rename tables, the question states how to keep the rows", async () => {
+  const project = declaring(`d: { id: m.int32() }`);
+  expect(await project.migrate(["generate", "one"])).toMatchObject({ code: 0 });
+  declare(project, `e: { id: m.int32() }`);
+  const note =
+    "if e replaces it, its rows will not be there, because this target can't rename tables: to keep them, declare d too, copy the rows after migrate up, and remove d from the schema later";
+  expect(await project.migrate(["generate", "two"])).toEqual({
+    code: 4,
+    stdout: "",
+    stderr: `d is gone; ${note}; answer with --drop-table d\n`,
+  });
+  const { stdout } = await project.migrate(["generate", "two", "--json"]);
+  expect(JSON.parse(stdout.split("\n")[0]!)).toMatchObject({
+    unsure: [{ gone: "d", names: [], note, answers: ["--drop-table d"] }],
+  });
+  expect(await project.migrate(["generate", "two", "--rename-table", "d:e"])).toMatchObject(
+    onStderr(4, "can't rename a table; create the new one, copy the rows and drop the old one later"),
+  );
+  expect(filesIn(project)).toEqual(["0001_one.ts"]);
+  expect(await project.migrate(["generate", "two", "--drop-table", "d"])).toMatchObject({ code: 0 });
+});
+
 test("what the target can't do is said, and nothing is written", async () => {
   const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);
   expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });

@@ -100,7 +100,7 @@ function report(diff: Diff, file: string, output: Output): CommandResult {
     output.result(`equal: the migrations lead to the tables that ${file} declares`);
     return undefined;
   }
-  const asked = questions.map(({ gone, names }) => goneWords(gone, names));
+  const asked = questions.map(({ gone, names, note }) => goneWords(gone, names, note));
   for (const words of [...steps, ...asked, ...impossible]) output.result(words);
   const next =
     impossible.length > 0

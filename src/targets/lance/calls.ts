@@ -155,7 +155,8 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     execute: async ({ path }, { handle }) => (await packageTable(handle).refreshColumn(parsePath(path)[0]!)).version,
     describe: (action) => written(action, "refreshColumn", parsePath(action.path)[0]!),
   },
-  renameTable: "the open-source engine can't rename a table",
+  renameTable:
+    "the open-source engine can't rename a table; create the new one, copy the rows and drop the old one later",
   restoreTable: {
     execute: async (action, _, { oldVersions }) => await restoreVersion(oldVersions(action.table), action),
     describe: (action) => `${written(action, "checkout", action.version)}, ${written(action, "restore")}`,

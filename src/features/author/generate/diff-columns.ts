@@ -14,6 +14,8 @@ export interface Unsure {
   readonly path?: string | undefined;
   /** The new names that it may have. */
   readonly names: readonly string[];
+  /** New tables that are like it, on a target that can't rename tables. */
+  readonly like?: readonly string[];
 }
 
 /** An answer: `name` is the new name; without one, the table or column was dropped. */

@@ -73,9 +73,9 @@ export function diff(
     return false;
   });
   for (const table of unanswered) {
-    const names = renamesTables ? newNames() : [];
-    const like = names.filter((other) => areAlike(from.get(table)!, to.get(other)!));
-    if (asksDrops || like.length > 0) unsure.push({ table, names: like });
+    const like = newNames().filter((other) => areAlike(from.get(table)!, to.get(other)!));
+    if (renamesTables && (asksDrops || like.length > 0)) unsure.push({ table, names: like });
+    else if (asksDrops) unsure.push({ table, names: [], ...(like.length > 0 && { like }) });
   }
   for (const [name, table] of renamed) steps.push({ kind: "renameTable", table, name });
   const kept = new Set(renamed.values());

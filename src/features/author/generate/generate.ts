@@ -50,16 +50,16 @@ export function checkDiff({ impossible, unsure }: Diff): void {
 }
 
 function sentenceOf(unsure: Unsure): string {
-  const { gone, names, answers } = questionOf(unsure);
-  return `${goneWords(gone, names)}; answer with ${answers.join(", or ")}`;
+  const { gone, names, note, answers } = questionOf(unsure);
+  return `${goneWords(gone, names, note)}; answer with ${answers.join(", or ")}`;
 }
 
 /** What is gone, and what is new instead. */
-export function goneWords(gone: string, names: readonly string[]): string {
-  return `${gone} is gone${names.length === 0 ? "" : ` and ${names.join(" and ")} new`}`;
+export function goneWords(gone: string, names: readonly string[], note?: string): string {
+  return `${gone} is gone${names.length === 0 ? "" : ` and ${names.join(" and ")} new`}${note === undefined ? "" : `; ${note}`}`;
 }
 
-export function questionOf({ table, path, names }: Unsure) {
+export function questionOf({ table, path, names, like = [] }: Unsure) {
   const [short, drop] = path === undefined ? ["--rename-table", "--drop-table"] : ["--rename", "--drop-column"];
   const gone = path === undefined ? table : `${table}.${path}`;
   const around = path === undefined ? [] : parsePath(path).slice(0, -1);
@@ -68,9 +68,16 @@ export function questionOf({ table, path, names }: Unsure) {
   return {
     gone,
     names: names.map(placed),
+    note: like.length === 0 ? undefined : keptWords(table, like),
     answers: [
       ...names.map((name) => `${short} ${shellWord(`${flag}:${placeNotation(name)}`)}`),
       `${drop} ${shellWord(flag)}`,
     ],
   };
+}
+
+/** The target can't rename the table, so only a copy keeps its rows. */
+function keptWords(table: string, like: readonly string[]): string {
+  const name = like.length === 1 ? like[0]! : `one of ${like.join(", ")}`;
+  return `if ${name} replaces it, its rows will not be there, because this target can't rename tables: to keep them, declare ${table} too, copy the rows after migrate up, and remove ${table} from the schema later`;
 }

@@ -101,7 +101,7 @@ async function ask(
     const answers: DiffAnswer[] = [];
     const taken = new Set<string>();
     for (const one of unsure) {
-      const { gone, names } = questionOf(one);
+      const { gone, names, note } = questionOf(one);
       const free = one.names
         .map((name, index) => ({ name, place: names[index]! }))
         .filter(({ place }) => !taken.has(place));
@@ -115,6 +115,7 @@ async function ask(
         goneWords(
           gone,
           free.map(({ place }) => place),
+          note,
         ),
         choices,
       );
