@@ -1,5 +1,5 @@
 /** Writes the files of `migrate rebase`: gives migrations other numbers, and other lists where these have changed. */
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { move } from "../../../engine/folder/move.ts";
 import { valueSource, type Source } from "../../../schema/text/typescript-source.ts";
@@ -9,7 +9,7 @@ import { formatDraft, type Formatting } from "./format-draft.ts";
 import { checkWritten } from "./check-generated.ts";
 import { putInPlace, writeDraft } from "./create-migration.ts";
 import { stepList, type Lists } from "./fill-lists.ts";
-import { rewriteMigration } from "./fill-template.ts";
+import { withNames } from "./fill-names.ts";
 
 /**
  * Renumbers all of the migrations or, if one can't be rewritten, none. Gives their paths. Throws ERR_TEMPLATE_INVALID,
@@ -25,7 +25,7 @@ export async function renumberMigrations(
       const { migration, version, steps, down } = one;
       const from = migration.path;
       const to = join(dirname(from), `${formatMigration({ version, name: migration.name })}${extname(from)}`);
-      const draft = writeDraft(to, rewriteMigration(from, listsOf(one), formatVersion(one.before)));
+      const draft = writeDraft(to, await renumbered(one));
       drafts.push({ draft, from, to });
       const text = await formatDraft(draft, project);
       const { file } = migration;
@@ -42,6 +42,17 @@ export async function renumberMigrations(
     for (const { draft } of drafts) rmSync(draft, { force: true });
   }
   return drafts.map(({ to }) => to);
+}
+
+/** ts-morph is loaded only for a migration that gets other steps, or was written in another form than ours. */
+async function renumbered(one: RebasedMigration): Promise<string> {
+  const { path, after } = one.migration;
+  const { was, ...others } = listsOf(one);
+  const isPlain = was !== undefined && Object.keys(others).length === 0 && after === undefined;
+  const text = isPlain ? withNames(readFileSync(path, "utf8"), was) : undefined;
+  if (text !== undefined) return text;
+  const { rewriteMigration } = await import("./fill-template.ts");
+  return rewriteMigration(path, listsOf(one), formatVersion(one.before));
 }
 
 function listsOf({ migration, before, steps, down, was, ran, isRewritten, isDownRewritten }: RebasedMigration): Lists {
