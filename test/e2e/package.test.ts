@@ -46,6 +46,7 @@ describe("the package", () => {
       "python/load_column.py",
       "python/load_on_ray.py",
       "python/prepare_on_ray.py",
+      "templates/AGENTS.md",
       "templates/migration.js",
       "templates/migration.ts",
       "templates/row-schemas.ts",

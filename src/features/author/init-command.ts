@@ -28,6 +28,7 @@ export const initCommand = defineCommand({
   flags: {
     folder: nameArgument("the folder of the tables (.lancedb), or s3://… or https://…"),
     yes: switchFlag("ask nothing, and do what fits what is found"),
+    agents: switchFlag("also write AGENTS.md, for assistants that write migrations"),
   },
   async run(context) {
     const { flags, output, underWay } = context;
@@ -38,7 +39,7 @@ export const initCommand = defineCommand({
       });
     const here = process.cwd();
     const { describeSurvey, isConfigured, surveyOf } = await import("./init/survey.ts");
-    const { formatProblem, writeFiles } = await import("./init/write-files.ts");
+    const { formatProblem, writeAgents, writeFiles } = await import("./init/write-files.ts");
     const { nextCommands } = await import("./init/next-commands.ts");
     const { missingPackages } = await import("./init/missing-packages.ts");
     const { askChoice, choiceFound } = await import("./init/prompt-init.ts");
@@ -57,7 +58,8 @@ export const initCommand = defineCommand({
     const problem = await formatProblem(found, choice);
     if (problem !== undefined) output.progress(`note: the configuration names no formatter: ${problem}`);
     const survey = problem === undefined ? found : { ...found, format: undefined };
-    const files = writeFiles(survey, choice);
+    const agents = flags.agents === true ? writeAgents(survey) : undefined;
+    const files = [...writeFiles(survey, choice), agents ?? []].flat();
     renderWritten(output, files);
     const missing = missingPackages(survey, choice);
     const first = missing.isBlocked ? [] : await writeFirst(choice.first, context);

@@ -2,10 +2,13 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileReason, isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
+import { packageFolder } from "../../../engine/package/package-folder.ts";
 import { writeIntoFolder } from "../../../migrations/generated-file.ts";
 import { formatDraft } from "../scaffold/format-draft.ts";
 import { configText, gitignoreText, isFolder, workflowPath, workflowText, type InitChoice } from "./files.ts";
 import { placeInRepository, type ProjectSurvey } from "./survey.ts";
+
+const agentsName = "AGENTS.md";
 
 /**
  * Why the formatter that was found can't be run; undefined if it can, or if no configuration is written. Tries it on a
@@ -48,6 +51,15 @@ export function writeFiles(survey: ProjectSurvey, { place, workflow }: InitChoic
   if (workflow && repository !== undefined)
     write(join(repository, workflowPath), workflowText({ manager, runs, place: placeInRepository(survey) }));
   return written;
+}
+
+/** Gives the path; undefined if there is one already. Throws ERR_USAGE. */
+export function writeAgents({ folder, manager }: ProjectSurvey): string | undefined {
+  const path = join(folder, agentsName);
+  if (existsSync(path)) return undefined;
+  const text = readFileSync(join(packageFolder(), "templates", agentsName), "utf8");
+  writeText(path, text.replaceAll("npx migrate", manager.run), "wx");
+  return path;
 }
 
 function writeText(path: string, text: string, flag: "wx" | "w"): void {
