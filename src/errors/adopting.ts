@@ -11,7 +11,10 @@ export const adoptingErrors = {
     (d: { migration: string; target: string }) =>
       `${d.migration} is not applied on ${d.target}, so drift can't be determined; run migrate up first, or migrate baseline if its tables are there; where up is refused for the drift, put its file aside until this one is written`,
   ),
-  ERR_PUSH_REFUSED: refused((d: { problem: string; hint: string }) => `nothing is pushed: ${d.problem}; ${d.hint}`),
+  ERR_PUSH_REFUSED: refused(
+    (d: { verb?: "reset"; problem: string; hint: string }) =>
+      `nothing is ${d.verb ?? "pushed"}: ${d.problem}; ${d.hint}`,
+  ),
   ERR_PUSH_FAILED: failed(
     (d: { text: string; problem: string; done: number; total: number }) =>
       `${d.text} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} done; fix the cause, and run migrate push again`,

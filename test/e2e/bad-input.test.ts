@@ -39,9 +39,9 @@ const usage: readonly BadInput[] = [
   ...[
     ["apply", "up"],
     ["rollback", "down"],
-    ["reset", "down --to 0"],
     ["create", "new"],
-    ["diff", "generate --check"],
+    ["drift", "verify or migrate generate --check"],
+    ["describe", "inspect"],
     ["check", "lint or migrate verify"],
     ["introspect", "pull"],
   ].map(([verb, ours]) => ({

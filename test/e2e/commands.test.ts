@@ -217,6 +217,9 @@ const commands: readonly string[] = [
   "push",
   "generate",
   "pull",
+  "reset",
+  "inspect",
+  "diff",
   "baseline",
   "build",
   "types",
@@ -269,8 +272,8 @@ describe("common flags", () => {
 
   // completion and serve know no targets, and serve does not end by itself (test/service/serve-command.test.ts); pull and baseline are refused
   // where no program has made tables yet (test/e2e/pull.test.ts), and rebase without git (test/e2e/rebase.test.ts); resolve needs
-  // a migration (test/e2e/resolve.test.ts), and push none that is pending (test/e2e/push.test.ts).
-  const refused = new Set(["completion", "serve", "pull", "baseline", "rebase", "resolve", "push"]);
+  // a migration (test/e2e/resolve.test.ts), push none that is pending (test/e2e/push.test.ts), and reset a target that allows it (test/e2e/reset.test.ts).
+  const refused = new Set(["completion", "serve", "pull", "baseline", "rebase", "resolve", "push", "reset"]);
   const targeted = commands.filter((command) => !refused.has(command));
 
   // Each takes them in the same code; for each commit a third of the commands does.
@@ -289,6 +292,7 @@ describe("common flags", () => {
       new: ["new", "third"],
       squash: ["squash", "--to", "2", "--dry-run"],
       blame: ["blame", "documents"],
+      diff: ["diff", "1", "2"],
       contract: ["contract", "--application", "search", "--release", "1"],
       generate: ["generate", "--drop-table", "documents"],
     };

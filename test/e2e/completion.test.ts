@@ -23,7 +23,7 @@ async function project(): Promise<Project> {
 
 const offered: readonly (readonly [words: string, candidates: readonly string[]])[] = [
   ["u", ["up"]],
-  ["re", ["rehearse", "report", "rebase", "resolve", "repair"]],
+  ["re", ["reset", "rehearse", "report", "rebase", "resolve", "repair"]],
   ["up --ac", ["--accept"]],
   ["report --f", ["--fleet"]],
   ["up --accept ", ["lossy", "irreversible"]],

@@ -88,6 +88,9 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   pull: [[]],
   baseline: [["--dry-run", ...waits]],
   doctor: [[]],
+  inspect: [[], ["--format", "schema"], ["--format", "mermaid"]],
+  diff: [["1", "local"]],
+  reset: [["--yes", ...waits]],
   report: [["--out", "report.html"]],
 };
 // serve has a test of its own; completion prints nothing that comes from outside, and what it offers to a shell is tested

@@ -163,7 +163,7 @@ describe("ts-morph", () => {
   test("is not loaded by lint, whatever it finds", async () => {
     const declared = `import { defineSchema, int32 } from "lance-migrate";\nexport default defineSchema({ documents: { title: int32() } });\n`;
     const more = { "schema.ts": declared, "migrations/0003_bad.ts": migration(`5, m.dropColumn("documents", "nix")`) };
-    expect(packagesAskedFor(await loadsOf(project({ ...files, ...more }), ["lint"], 4))).toEqual([]);
+    expect(packagesAskedFor(await loadsOf(project({ ...files, ...more }), ["lint"], 4))).not.toContain("ts-morph");
   });
 });
 

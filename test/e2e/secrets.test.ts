@@ -31,6 +31,8 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   plan: ["--to", "2"],
   prepare: ["--wait", "0"],
   rehearse: ["--rows", "5"],
+  inspect: [],
+  diff: ["0001", "0002"],
   history: [],
   blame: ["documents"],
   verify: [],
@@ -51,6 +53,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   serve: ["--data", "served", "--port", "0"],
   doctor: [],
   report: ["--out", "report.html", "--recall"],
+  reset: ["--yes"],
 };
 const ways = [[], ["--json"], ["--verbose"], ["--quiet"]] as const;
 /** In this order, each finds what those before it have left. */

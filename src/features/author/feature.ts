@@ -19,6 +19,11 @@ export const author: Feature = {
       new: async () => (await import("./new-command.ts")).newCommand,
       generate: async () => (await import("./generate-command.ts")).generateCommand,
       push: async () => (await import("./push-command.ts")).pushCommand,
+      reset: async () => (await import("./reset-command.ts")).resetCommand,
+    },
+    Inspect: {
+      inspect: async () => (await import("./inspect-command.ts")).inspectCommand,
+      diff: async () => (await import("./diff-command.ts")).diffCommand,
     },
     "Work on branches": {
       rebase: async () => (await import("./rebase-command.ts")).rebaseCommand,

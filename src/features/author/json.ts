@@ -1,6 +1,7 @@
 /** What the commands that write migrations print with --json. */
 import { z } from "zod";
 import { difference, target, text, texts, whole, writtenLock as lock, yes } from "../../cli/json/shared.ts";
+import { runEvent } from "../../cli/json/events.ts";
 import { planDocumentShape } from "../../plan/document/plan-document.ts";
 
 const file = text.describe("The migration that was written.");
@@ -13,6 +14,33 @@ export const init = z.strictObject({
 
 const newMigration = z.strictObject({ file, lock });
 export { newMigration as new };
+
+export const inspect = z.strictObject({
+  target,
+  tables: z.array(
+    z.strictObject({
+      name: text,
+      rows: whole.optional().describe("Absent if the target can't count them."),
+      columns: z.array(z.strictObject({ name: text, type: text, nullable: yes })),
+      indexes: z.array(z.strictObject({ name: text, on: text.describe("The path of its column."), type: text })),
+      metadata: z.record(text, text).describe("Of the table's schema."),
+      unreadable: texts.optional().describe("Columns that the engine can't read. Then the others are not described."),
+    }),
+  ),
+});
+
+export const reset = z.union([
+  z.strictObject({ event: z.literal("reset"), tables: texts.describe("The tables that were dropped.") }),
+  runEvent,
+]);
+
+export const diff = z.strictObject({
+  equal: yes,
+  from: text,
+  to: text,
+  steps: texts.describe("What leads from the tables of `from` to those of `to`, as text."),
+  unlike: texts.describe("What no step leads to, or could not be compared."),
+});
 
 export const generate = z.union([
   z
@@ -27,7 +55,14 @@ export const generate = z.union([
       equal: yes.describe("Whether the migrations lead to the tables that the schema declares."),
       steps: texts.describe("The steps that are missing."),
       unsure: z
-        .array(z.strictObject({ gone: text, names: texts, answers: texts.describe("The flags that answer it.") }))
+        .array(
+          z.strictObject({
+            gone: text,
+            names: texts,
+            note: text.optional().describe("What to do where the target can't rename the table."),
+            answers: texts.describe("The flags that answer it."),
+          }),
+        )
         .describe("What is gone, and may have become one of these new names."),
       impossible: texts.describe("What no steps lead to."),
     })

@@ -2,13 +2,13 @@ import { resolve } from "node:path";
 import type { DiffAnswer } from "./generate/diff-columns.ts";
 import { planPush } from "./push/plan-push.ts";
 import { push } from "./push/push.ts";
-import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { checkPushAllowed } from "./push/push-allowed.ts";
+import { count } from "../../errors/migrate-error.ts";
 import { loadSchema } from "../shared/load-schema.ts";
 import { checkRefusals } from "../../plan/assess/guards.ts";
 import { planDocument } from "../../plan/document/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { schemaFile } from "../shared/file-kind.ts";
-import type { Session } from "../../session/session.ts";
 import { defineCommand, withSession } from "../../cli/command/command.ts";
 import { acceptFlag, leaseFlags, switchFlag } from "../../cli/command/flags.ts";
 import type { Output } from "../../cli/command/output.ts";
@@ -38,7 +38,7 @@ export const pushCommand = defineCommand({
     await withSession(
       context,
       async (session) => {
-        checkAllowed(session);
+        checkPushAllowed(session, "write a migration with migrate generate");
         const options = authoring(session);
         const { name } = options.target;
         const schema = schemaFile(session.config);
@@ -69,15 +69,6 @@ export const pushCommand = defineCommand({
     return undefined;
   },
 });
-
-/** Throws ERR_PUSH_REFUSED. */
-function checkAllowed({ config, target }: Session): void {
-  if (config.targets[target]?.push === true) return;
-  throw new MigrateError("ERR_PUSH_REFUSED", {
-    problem: `${config.file} does not allow it on target ${target}`,
-    hint: "write a migration with migrate generate, or set push: true for this target if it is only for trying things out",
-  });
-}
 
 function printNotes(
   { later, others, unlike }: Pick<Awaited<ReturnType<typeof planPush>>, "later" | "others" | "unlike">,

@@ -42,7 +42,7 @@ function commandLine(
     (all, command) =>
       all.command(
         // A command that needs a name states itself which, if it is missing.
-        usageOf(command).replace("<", "[").replace(">", "]"),
+        usageOf(command).replaceAll("<", "[").replaceAll(">", "]"),
         command.describe,
         (builder) => withFlags(builder, command.flags),
         (typed) => choose({ command, typed }),
@@ -79,9 +79,9 @@ function checkWords(args: readonly string[], commands: readonly Command[]): void
 const otherVerbs: Readonly<Record<string, readonly string[]>> = {
   up: ["apply", "deploy", "migrate", "run", "latest", "upgrade", "update", "execute", "sync"],
   down: ["rollback", "revert", "undo", "downgrade", "redo"],
-  "down --to 0": ["reset"],
   new: ["create", "make", "add", "revision", "generate-migration"],
-  "generate --check": ["diff", "drift"],
+  "verify or migrate generate --check": ["drift"],
+  inspect: ["describe", "tables", "schema"],
   "lint or migrate verify": ["check", "validate", "test"],
   status: ["list", "ls", "info", "show", "current", "state", "pending", "version"],
   history: ["log"],

@@ -4,7 +4,7 @@ import { areAlike } from "../generate/diff-tables.ts";
 import type { DiffAnswer, Unsure } from "../generate/diff-columns.ts";
 import { databaseOf, type Database, type Table } from "../../../schema/table.ts";
 import type { Target } from "../../../targets/contract/target.ts";
-import { isLedgers } from "./pull.ts";
+import { isLedgers } from "./present-tables.ts";
 
 interface MovedTables {
   /** The tables to which the answers say that tables of migrations were renamed, by their current names. */

@@ -2,15 +2,11 @@
 import { relative } from "node:path";
 import { count, MigrateError } from "../../../errors/migrate-error.ts";
 import { foldLedger } from "../../../ledger/state/fold.ts";
-import { ledgerOfMarker, parseMarkerName } from "../../../ledger/journal/marker-name.ts";
-import { isLedgerShaped } from "../../../ledger/journal/rows-journal.ts";
 import { adopt, undeclarable, type Adoption } from "./adopt-tables.ts";
 import { shellWord } from "../../shared/format-notation.ts";
 import { similarName } from "../../../schema/names.ts";
-import { databaseOf, type Database } from "../../../schema/table.ts";
 import { runContext, type MigratorOptions } from "../../../run/run-context.ts";
-import { describeForPlan } from "../../../run/prepare/describe-tables.ts";
-import { isStaging } from "../../../ledger/journal/marker-name.ts";
+import { presentNames, presentTables } from "./present-tables.ts";
 
 /** `except`: the tables to leave out. Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. */
 export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {
@@ -38,9 +34,9 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
       `the ledger ${ledger} of ${target.name} knows ${count(migrations.size, "migration")}, and their files are not in the migrations folder`,
       "bring the files back, for example from git; or name another ledger in the configuration to start over",
     );
-  const names = (await target.listTables()).filter((name) => !isLedgers(name, ledger));
+  const names = await presentNames(options);
   for (const name of except) if (!names.includes(name)) throw unknownTable(name, names);
-  const chosen = names.filter((name) => !except.includes(name)).toSorted();
+  const chosen = names.filter((name) => !except.includes(name));
   const but = except.length === 0 ? "" : " but those that --except names";
   if (chosen.length === 0)
     throw refused(
@@ -49,9 +45,7 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
     );
   const unreadable = (name: string) => target.unreadable?.(name) ?? [];
   const readable = chosen.filter((name) => unreadable(name).length === 0);
-  const described = databaseOf(await describeForPlan(target, readable, new Set(readable), true));
-  const ledgers = otherLedgers(described);
-  const found = new Map([...described].filter(([name]) => !ledgers.has(name)));
+  const { tables: found, ledgers } = await presentTables(target, readable);
   const problemsIn = (name: string): readonly string[] => [
     ...unreadable(name).map((column) => `table ${name}: column ${column}, which the engine can't read`),
     ...undeclarable(new Map([...found].filter(([own]) => own === name))),
@@ -72,19 +66,9 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
   return { ...adoption, left: [...others, ...adoption.left] };
 }
 
-/** The tables of other ledgers, each with its ledger's name. */
-function otherLedgers(found: Database): ReadonlyMap<string, string> {
-  const shaped = [...found].filter(([, { columns }]) => isLedgerShaped(columns));
-  return new Map(shaped.map(([name]) => [name, ledgerOfMarker(name) ?? name]));
-}
-
 /** Throws ERR_ADOPT_IMPOSSIBLE. */
 export function checkDeclarable(problems: readonly string[], hint: string): void {
   if (problems.length > 0) throw new MigrateError("ERR_ADOPT_IMPOSSIBLE", { problems, hint });
-}
-
-export function isLedgers(name: string, ledger: string): boolean {
-  return name === ledger || isStaging(name, ledger) || parseMarkerName(ledger, name) !== undefined;
 }
 
 function unknownTable(name: string, names: readonly string[]): MigrateError {

@@ -21,7 +21,7 @@ import { databaseOf, findColumn, type Database, type Table } from "../../../sche
 import { describeAction } from "../../../actions/apply-action.ts";
 import { compileStep, type Step } from "../../../steps/registry.ts";
 import type { Target } from "../../../targets/contract/target.ts";
-import { isLedgers } from "../adopt/pull.ts";
+import { isLedgers } from "../adopt/present-tables.ts";
 import { tablesAfterSteps } from "../adopt/adopt-tables.ts";
 import { diff, diffCapabilities, type Diff } from "../generate/diff-tables.ts";
 import type { DiffAnswer } from "../generate/diff-columns.ts";

@@ -1,0 +1,107 @@
+import { formatNumber, MigrateError } from "../../errors/migrate-error.ts";
+import { formatType } from "../../schema/data-type.ts";
+import { similarName } from "../../schema/names.ts";
+import type { Database, Table } from "../../schema/table.ts";
+import { formatIndex } from "../../schema/table-index.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
+import { defineCommand, withSession } from "../../cli/command/command.ts";
+import { choiceFlag, nameArgument } from "../../cli/command/flags.ts";
+import type { Output } from "../../cli/command/output.ts";
+import { renderTable } from "../../cli/render/table.ts";
+import { adopt, undeclarable } from "./adopt/adopt-tables.ts";
+import { schemaText } from "./scaffold/print-schema.ts";
+import { mermaidLines } from "./adopt/mermaid.ts";
+import { presentNames, presentTables } from "./adopt/present-tables.ts";
+import type * as shapes from "./json.ts";
+
+const formats = ["text", "schema", "mermaid"] as const;
+
+export const inspectCommand = defineCommand({
+  describe: "print the present tables of a target: columns, indexes and rows",
+  examples: [
+    ["migrate inspect", "print all tables"],
+    ["migrate inspect documents --target production", "print one table of another target"],
+    ["migrate inspect --format schema > schema.ts", "print them as schema.ts declares tables"],
+    ["migrate inspect --format mermaid", "print a diagram for Markdown"],
+  ],
+  flags: {
+    table: nameArgument("the table; by default all"),
+    format: choiceFlag("what to print: text, schema.ts, or a diagram of Mermaid", formats),
+  },
+  conflicts: [["format", "json"]],
+  async run(context) {
+    const { flags, output } = context;
+    await withSession(context, async ({ options }) => {
+      const { name, place } = options.target;
+      const found = await inspected(options, flags.table);
+      if (flags.format === "schema") return printSchema(found.tables, output);
+      if (flags.format === "mermaid") return output.results(mermaidLines(found.tables));
+      output.data<typeof shapes.inspect>({ target: name, tables: found.documents });
+      for (const one of found.documents) printTable(one, output);
+      if (found.documents.length === 0) output.result(`${name} has no tables at ${place}`);
+    });
+    return undefined;
+  },
+});
+
+type TableDocument = ReturnType<typeof documentOf>;
+
+/** Throws ERR_USAGE. */
+async function inspected({ target, ledger }: MigratorOptions, only: string | undefined) {
+  const names = await presentNames({ target, ledger });
+  if (only !== undefined && !names.includes(only)) {
+    const similar = similarName(only, names);
+    const problem = `${target.name} has no table ${only}${similar === undefined ? "" : `; did you mean ${similar}?`}`;
+    throw new MigrateError("ERR_USAGE", { problem });
+  }
+  const { tables, unreadable } = await presentTables(target, only === undefined ? names : [only]);
+  const documents: TableDocument[] = [];
+  for (const [name, table] of tables) documents.push(documentOf(name, table, await target.countRows?.(name)));
+  for (const [name, columns] of unreadable)
+    documents.push({ ...documentOf(name, { columns: [] }, undefined), unreadable: [...columns] });
+  return { tables, documents };
+}
+
+/** `rows`: undefined if the target can't count them. */
+function documentOf(name: string, { columns, indexes = {}, metadata = {} }: Table, rows: number | undefined) {
+  return {
+    name,
+    rows,
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: formatType(column.type),
+      nullable: column.nullable,
+    })),
+    indexes: Object.entries(indexes).flatMap(([own, index]) =>
+      index === null ? [] : [{ name: own, on: index.path, type: formatIndex(index) }],
+    ),
+    metadata: Object.fromEntries(
+      Object.entries(metadata).flatMap(([key, value]) => (value === null ? [] : [[key, value]])),
+    ),
+    unreadable: undefined as readonly string[] | undefined,
+  };
+}
+
+function printTable({ name, rows, columns, indexes, metadata, unreadable = [] }: TableDocument, output: Output): void {
+  const size = rows === undefined ? [] : [`  ${formatNumber(rows)} ${rows === 1 ? "row" : "rows"}`];
+  output.result([{ style: "bold", text: name }, ...size]);
+  for (const column of unreadable)
+    output.result({ style: "red", text: `  the engine can't read its column ${column}` });
+  const lines = [
+    ...columns.map((one) => [one.name, one.type, one.nullable ? "" : "not null"]),
+    ...indexes.map((one) => [`index ${one.name}`, `on ${one.on}`, one.type]),
+    ...Object.entries(metadata).map(([key, value]) => [`metadata ${key}`, value]),
+  ];
+  output.results(renderTable(lines.map(([first, ...cells]) => ({ cells: [`  ${first!}`, ...cells] }))));
+}
+
+/** Leaves out what `schema.ts` can't declare, and states it. */
+function printSchema(tables: Database, output: Output): void {
+  const problems = undeclarable(tables);
+  const declarable = new Map(
+    [...tables].filter(([name, table]) => undeclarable(new Map([[name, table]])).length === 0),
+  );
+  const { tables: declared, left } = adopt(new Map(), declarable);
+  output.results(schemaText(declared).trimEnd().split("\n"));
+  for (const words of [...problems, ...left]) output.progress(`note: left out: ${words}`);
+}
