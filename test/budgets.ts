@@ -13,31 +13,34 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
   // 1,120 more: probes of engines that the tests have not run on (700), commands that end well whatever ends them, Windows.
-  "src, core": 40_820,
-  "src/features/app": 335,
-  "src/features/author": 4_845,
+  // 100 more: verdicts, code that is linked and not run, .env, errors with several lines.
+  "src, core": 40_920,
+  "src/features/app": 340,
+  // 325 more: inspect, diff, reset, AGENTS.md, names without ts-morph.
+  "src/features/author": 5_170,
   "src/features/bundle": 285,
   "src/features/completion": 215,
   "src/features/contracts": 1_235,
   "src/features/embed": 7_275,
   "src/features/fleet": 555,
-  // 23 more: SQL is tried.
-  "src/features/lint": 940,
+  // 111 more: SQL is tried, code is linked, --since takes a branch, notes about applied migrations are left out.
+  "src/features/lint": 1_030,
   "src/features/markdown": 380,
   "src/features/rehearse": 815,
   "src/features/repair": 1_700,
-  "src/features/report": 4_035,
+  "src/features/report": 4_040,
   "src/features/rest": 2_150,
   // 1,050 more: full text with its structure, limits of what clients have under way, strict objects, indexes kept up to date.
   "src/features/serve": 4_415,
-  "src/features/shared": 895,
+  // 140 more: git, which lint asks too, and code that is linked.
+  "src/features/shared": 1_040,
   "src/features/telemetry": 290,
   "src/features/testing": 185,
   "src/features/types": 1_310,
   // 7,000 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
-  test: 113_050,
-  // 880 more: indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 45_880,
+  test: 113_540,
+  // 1,180 more: indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
+  "docs, guide, in words": 46_180,
   // 900 more than before: how a killed run is resumed, steps of recipes, probes, greedy clients.
   "docs/internals, in words": 24_660,
 };

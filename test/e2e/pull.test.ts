@@ -372,12 +372,17 @@ describe("pull --schema", () => {
     expect(schema()).not.toContain("/**");
     expect(await migrate(["pull", "--schema"])).toMatchObject({ code: 0, stdout: "wrote schema.ts: 1 table\n" });
 
+    // An import that is not used is no code of its own, as imports are written again.
+    write("schema.ts", schema().replace("{ ", "{ vector, "));
+    expect(await migrate(["pull", "--schema"])).toMatchObject({ code: 0 });
+    expect(schema()).toBe(before);
+
     const own = `// Ours.\n${schema()}`;
     write("schema.ts", own);
     expect(await migrate(["pull", "--schema"])).toMatchObject({
       code: 4,
       stderr:
-        "nothing is written: schema.ts has comments or code of its own, which would be lost; migrate generate --check states what it lacks; to replace it anyway, pass --yes\n",
+        "nothing is written: schema.ts has a comment or code of its own in line 1, which would be lost; migrate generate --check states what it lacks; to replace it anyway, pass --yes\n",
     });
     expect(schema()).toBe(own);
     expect(await migrate(["pull", "--yes"])).toMatchObject(onStderr(2, "--yes needs --schema"));

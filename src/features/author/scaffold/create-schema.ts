@@ -41,18 +41,31 @@ export async function createSchemaWith<Result>(
  */
 export async function rewriteSchema({ isSure, ...schema }: NewSchema & { readonly isSure: boolean }): Promise<void> {
   const { path } = schema;
-  if (!isSure && existsSync(path) && !holdsOnly(readFileSync(path, "utf8"), schemaText(await loadSchema(path))))
+  const isThere = !isSure && existsSync(path);
+  const own = isThere ? ownLine(readFileSync(path, "utf8"), schemaText(await loadSchema(path))) : undefined;
+  if (own !== undefined)
     throw new MigrateError("ERR_ADOPT_REFUSED", {
-      problem: `${basename(path)} has comments or code of its own, which would be lost`,
+      problem: `${basename(path)} has a comment or code of its own in line ${own}, which would be lost`,
       hint: "migrate generate --check states what it lacks; to replace it anyway, pass --yes",
     });
   await writeSchema(schema, move);
 }
 
-/** Whether two texts are the same, apart from their layout and the comment, which a file written by hand lacks. */
-function holdsOnly(text: string, expected: string): boolean {
-  const [one, other] = [text, expected].map((source) => source.replace(schemaComment, "").replaceAll(/[\s,;"']/g, ""));
-  return one === other;
+/** The first line with something that is not in the expected text; undefined if there is none. */
+function ownLine(text: string, expected: string): number | undefined {
+  const [own, other] = [lettersOf(text), lettersOf(expected)];
+  const at = own.findIndex(({ letter }, index) => letter !== other[index]?.letter);
+  return at === -1 && own.length === other.length ? undefined : own.at(at)?.line;
+}
+
+/** Without the layout, the comment, which a file written by hand lacks, and the imported builders. */
+function lettersOf(source: string) {
+  const blank = (found: string) => found.replaceAll(/[^\n]/g, " ");
+  const imports = /^import\s*\{[^}]*\}\s*from\s*["']lance-migrate["']/m;
+  const lines = source.replace(schemaComment, blank).replace(imports, blank).split("\n");
+  return lines.flatMap((line, index) =>
+    [...line.replaceAll(/[\s,;"']/g, "")].map((letter) => ({ letter, line: index + 1 })),
+  );
 }
 
 async function writeSchema({ project, path, tables }: NewSchema, put = putInPlace): Promise<void> {
