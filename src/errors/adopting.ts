@@ -12,7 +12,7 @@ export const adoptingErrors = {
       `${d.migration} is not applied on ${d.target}, so drift can't be determined; run migrate up first, or migrate baseline if its tables are there; where up is refused for the drift, put its file aside until this one is written`,
   ),
   ERR_PUSH_REFUSED: refused(
-    (d: { verb?: "reset"; problem: string; hint: string }) =>
+    (d: { verb?: "reset" | "run"; problem: string; hint: string }) =>
       `nothing is ${d.verb ?? "pushed"}: ${d.problem}; ${d.hint}`,
   ),
   ERR_PUSH_FAILED: failed(

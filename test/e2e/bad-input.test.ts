@@ -42,6 +42,7 @@ const usage: readonly BadInput[] = [
     ["create", "new"],
     ["drift", "verify or migrate generate --check"],
     ["describe", "inspect"],
+    ["watch", "dev"],
     ["check", "lint or migrate verify"],
     ["introspect", "pull"],
   ].map(([verb, ours]) => ({

@@ -215,6 +215,7 @@ const commands: readonly string[] = [
   "init",
   "new",
   "push",
+  "dev",
   "generate",
   "pull",
   "reset",
@@ -272,8 +273,8 @@ describe("common flags", () => {
 
   // completion and serve know no targets, and serve does not end by itself (test/service/serve-command.test.ts); pull and baseline are refused
   // where no program has made tables yet (test/e2e/pull.test.ts), and rebase without git (test/e2e/rebase.test.ts); resolve needs
-  // a migration (test/e2e/resolve.test.ts), push none that is pending (test/e2e/push.test.ts), and reset a target that allows it (test/e2e/reset.test.ts).
-  const refused = new Set(["completion", "serve", "pull", "baseline", "rebase", "resolve", "push", "reset"]);
+  // a migration (test/e2e/resolve.test.ts), push none that is pending (test/e2e/push.test.ts), and reset and dev a target that allows them (test/e2e/reset.test.ts, dev.test.ts).
+  const refused = new Set(["completion", "serve", "pull", "baseline", "rebase", "resolve", "push", "reset", "dev"]);
   const targeted = commands.filter((command) => !refused.has(command));
 
   // Each takes them in the same code; for each commit a third of the commands does.

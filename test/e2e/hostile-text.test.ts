@@ -93,9 +93,9 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   reset: [["--yes", ...waits]],
   report: [["--out", "report.html"]],
 };
-// serve has a test of its own; completion prints nothing that comes from outside, and what it offers to a shell is tested
+// serve has a test of its own; dev runs generate and up; completion prints nothing that comes from outside, and what it offers to a shell is tested
 // in completion.test.ts.
-const apart = ["serve", "completion"];
+const apart = ["serve", "completion", "dev"];
 const names = commandNames;
 
 test("every command is called", () => {

@@ -58,8 +58,8 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
 const ways = [[], ["--json"], ["--verbose"], ["--quiet"]] as const;
 /** In this order, each finds what those before it have left. */
 const names = Object.keys(invocations);
-/** It prints nothing that comes from outside. */
-const uncalled = "completion";
+/** One prints nothing that comes from outside, and the other runs commands that are called here. */
+const uncalled = ["completion", "dev"];
 
 const folder = watchedFolders();
 
@@ -102,7 +102,7 @@ async function showsNothing(scene: Scene, turn: number, size?: number): Promise<
 
 test("every command is called", () => {
   const unsaid = commandNames.flatMap((name) =>
-    invocations[name] === undefined && name !== uncalled
+    invocations[name] === undefined && !uncalled.includes(name)
       ? [`say in invocations how ${name} is called, so that it is searched too`]
       : [],
   );

@@ -18,6 +18,7 @@ export const author: Feature = {
       init: async () => (await import("./init-command.ts")).initCommand,
       new: async () => (await import("./new-command.ts")).newCommand,
       generate: async () => (await import("./generate-command.ts")).generateCommand,
+      dev: async () => (await import("./dev-command.ts")).devCommand,
       push: async () => (await import("./push-command.ts")).pushCommand,
       reset: async () => (await import("./reset-command.ts")).resetCommand,
     },

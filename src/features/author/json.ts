@@ -29,6 +29,8 @@ export const inspect = z.strictObject({
   ),
 });
 
+export const dev = z.strictObject({ command: text.describe("What was run."), code: whole.describe("Its exit code.") });
+
 export const reset = z.union([
   z.strictObject({ event: z.literal("reset"), tables: texts.describe("The tables that were dropped.") }),
   runEvent,

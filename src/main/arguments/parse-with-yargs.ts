@@ -81,6 +81,7 @@ const otherVerbs: Readonly<Record<string, readonly string[]>> = {
   down: ["rollback", "revert", "undo", "downgrade", "redo"],
   new: ["create", "make", "add", "revision", "generate-migration"],
   "verify or migrate generate --check": ["drift"],
+  dev: ["watch"],
   inspect: ["describe", "tables", "schema"],
   "lint or migrate verify": ["check", "validate", "test"],
   status: ["list", "ls", "info", "show", "current", "state", "pending", "version"],
