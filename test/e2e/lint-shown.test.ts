@@ -37,7 +37,8 @@ test("--since takes a branch of git: what is new there or was changed is shown",
     onStderr(2, "is in no git repository, which shows what is new; give --since the number of a migration"),
   );
   git("init", "--quiet", "--initial-branch", "main");
-  git("add", "migrations/0001_docs.ts", "migrations/0002_wider.ts");
+  project.write("migrations/notes/one.txt", "a folder beside them");
+  git("add", "migrations/notes", "migrations/0001_docs.ts", "migrations/0002_wider.ts");
   git("commit", "--quiet", "--message", "one");
   git("checkout", "--quiet", "-b", "own");
   expect(await shownIn(project, "--all", "--since", "main")).toEqual(["0003_wider"]);

@@ -65,8 +65,12 @@ async function* textsOf(path: string, signal: AbortSignal): AsyncGenerator<strin
 }
 
 /** In a process of its own, as a module can't be loaded a second time. Gives the exit code. */
-async function runCommand(name: string, { words, signal, output }: Context): Promise<number> {
-  const args = words.map((word, index) => (index === words.indexOf("dev") ? name : word));
+async function runCommand(name: string, { flags, signal, output }: Context): Promise<number> {
+  const passed = { target: flags.target, config: flags.config, database: flags.database };
+  const args = [
+    name,
+    ...Object.entries(passed).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}=${value}`])),
+  ];
   // What programs read from this command is its own.
   const stdio = ["inherit", output.json ? "ignore" : "inherit", "inherit"] as const;
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], { stdio: [...stdio] });

@@ -1,6 +1,7 @@
 /** Asks git about the migrations folder. */
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
 
 /**
@@ -50,8 +51,12 @@ export function filesAt(folder: string, ref: string): ReadonlyMap<string, string
 
 /** The current files of these names, each with the git hash of its text; empty for a missing file. */
 export function textsOf(folder: string, names: readonly string[]): ReadonlyMap<string, string> {
-  const found = names.map((name) => [name, ask(folder, ["hash-object", "--", name]) ?? ""] as const);
-  return new Map(found);
+  const isFile = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true;
+  const there = names.filter((name) => !name.includes("\n") && isFile(name));
+  // One call for all. It takes the paths from the top of the repository, if they are not whole.
+  const paths = there.map((name) => join(folder, name)).join("\n");
+  const hashes = ask(folder, ["hash-object", "--stdin-paths"], paths)?.split("\n") ?? [];
+  return new Map(names.map((name) => [name, hashes[there.indexOf(name)] ?? ""] as const));
 }
 
 /** The files of the folder at the commit where the sides parted; none if they share no commit. Throws ERR_BRANCH. */
@@ -82,9 +87,16 @@ function exists(folder: string, ref: string): boolean {
 }
 
 /** The trimmed output of git; undefined if git fails. Throws ERR_BRANCH if git can't be run. */
-function ask(folder: string, args: readonly string[]): string | undefined {
+function ask(folder: string, args: readonly string[], input = ""): string | undefined {
   try {
-    return execFileSync("git", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    const stdio = ["pipe", "pipe", "ignore"] as const;
+    return execFileSync("git", args, {
+      cwd: folder,
+      encoding: "utf8",
+      input,
+      stdio: [...stdio],
+      maxBuffer: 2 ** 26,
+    }).trim();
   } catch (cause) {
     if (typeof (cause as { status?: unknown }).status === "number") return undefined;
     throw new MigrateError("ERR_BRANCH", { problem: `git can't be run: ${firstLine(cause)}; install it` }, { cause });
