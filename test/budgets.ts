@@ -39,8 +39,8 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/types": 1_310,
   // 7,000 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
   test: 113_540,
-  // 1,180 more: indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 46_180,
+  // 1,290 more: indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
+  "docs, guide, in words": 46_290,
   // 900 more than before: how a killed run is resumed, steps of recipes, probes, greedy clients.
   "docs/internals, in words": 24_660,
 };
