@@ -1,4 +1,5 @@
 /** Packages that only some projects need: where they are looked for, and what is reported if one is missing. */
+import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -148,6 +149,37 @@ test("migrations and schema.ts are written without ts-morph", async () => {
   for (const path of ["migrations", ".lancedb/_migrations.lance"]) rmSync(join(folder, path), { recursive: true });
   expect(await migrate("pull")).toMatchObject({ code: 0 });
   expect(await migrate("generate", "--check")).toMatchObject({ code: 0 });
+});
+
+test("rebase renumbers without ts-morph, and the dry run ends as the run does where steps must be rewritten", async () => {
+  const { folder, migrate } = alone();
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd: folder, stdio: "pipe" });
+  const commit = async (...args: readonly string[]) => {
+    expect(await migrate(...args)).toMatchObject({ code: 0 });
+    git("add", "migrations");
+    git("commit", "--quiet", "--message", "more");
+  };
+  git("init", "--quiet", "--initial-branch", "main");
+  await commit("lint", "--write");
+  git("checkout", "--quiet", "-b", "own");
+  await commit("new", "mine", "--add-column", "t.mine:utf8");
+  git("checkout", "--quiet", "main");
+  await commit("new", "theirs", "--add-column", "t.theirs:utf8");
+  git("checkout", "--quiet", "own");
+  expect(() => git("merge", "main")).toThrow();
+  expect(await migrate("rebase", "--dry-run")).toMatchObject({ code: 0 });
+  const own = join(folder, "migrations/0002_mine.ts");
+  const text = readFileSync(own, "utf8");
+  writeFileSync(own, `const steps = [];\n${text.replace("export const up", "const up")}export { up };\n`);
+  for (const flags of [["--dry-run"], []])
+    expect(await migrate("rebase", ...flags)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("ts-morph, which is not installed"),
+    });
+  writeFileSync(own, text);
+  expect(await migrate("rebase")).toMatchObject({ code: 0 });
+  expect(readFileSync(join(folder, "migrations/0003_mine.ts"), "utf8")).toContain("export const was = [");
 });
 
 test("init names everything that is missing in one command", async () => {

@@ -45,9 +45,10 @@ export const rebaseCommand = defineCommand({
         throw new MigrateError("ERR_ORDER_MATTERS", { problem: apart.join("; ") });
       let lock: string | undefined;
       let types: readonly string[] = [];
-      if (renumbered.length > 0 && !isDry) {
+      const { checkRenumbering, renumberMigrations } = await import("./scaffold/renumber-migrations.ts");
+      if (isDry) await checkRenumbering(renumbered);
+      else if (renumbered.length > 0) {
         underWay(true);
-        const { renumberMigrations } = await import("./scaffold/renumber-migrations.ts");
         await renumberMigrations(config, renumbered);
         const revisions = await schemaRevisions(options);
         lock = writeLockOf(session, revisions);

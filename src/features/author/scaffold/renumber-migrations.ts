@@ -44,6 +44,11 @@ export async function renumberMigrations(
   return drafts.map(({ to }) => to);
 }
 
+/** Throws what `renumberMigrations` would throw before it writes, such as ERR_PACKAGES_MISSING. */
+export async function checkRenumbering(all: readonly RebasedMigration[]): Promise<void> {
+  for (const one of all) await renumbered(one);
+}
+
 /** ts-morph is loaded only for a migration that gets other steps, or was written in another form than ours. */
 async function renumbered(one: RebasedMigration): Promise<string> {
   const { path, after } = one.migration;
