@@ -29,6 +29,9 @@ export function uriProblem(uri: string, windows = process.platform === "win32"):
   const scheme = schemeOf(uri);
   if (scheme === "file" && !/^file:\/\/(localhost)?\//i.test(uri))
     return "must be a path behind file:// (file:///data/lance)";
+  const bare = scheme === undefined ? /^([a-z][a-z0-9+.-]+):/i.exec(uri)?.[1] : undefined;
+  // It would be a folder of the project with this name.
+  if (bare !== undefined && schemes.has(bare.toLowerCase())) return `lacks // behind ${bare}: (${bare}://…)`;
   if (scheme !== undefined && !schemes.has(scheme)) return `has a scheme that the engine does not know (${scheme}:)`;
   if (scheme !== undefined)
     return queryProblem(uri, scheme) ?? (scheme === "file" ? fileProblem(uri, windows) : undefined);

@@ -1,6 +1,6 @@
 /** A connection to the database that is opened when it is first needed, because opening one creates the folder. */
-import { existsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseLocation } from "../../engine/location.ts";
 
@@ -38,10 +38,22 @@ async function closeOnceIdle(db: Closable): Promise<void> {
     }
 }
 
-/** Whether the folder exists. Throws if it can't be created either, because a file is in its place or above it. */
+/**
+ * Whether the folder exists. Throws if it can't be a database: a file is in its place or above it, it is in the folder
+ * of a table, or this user may not read it, which the engine reports without a sentence.
+ */
 function isFolder(path: string): boolean {
   let at = path;
   while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
   if (!statSync(at).isDirectory()) throw new Error(`${at} is a file`);
+  const table = foldersOf(path).find((folder) => folder.endsWith(".lance") && existsSync(join(folder, "_versions")));
+  if (table !== undefined) throw new Error(`${table} is the folder of a table; the database is ${dirname(table)}`);
+  if (at === path) accessSync(path, constants.R_OK | constants.X_OK);
   return at === path;
+}
+
+/** The folder, and all above it. */
+function foldersOf(path: string): readonly string[] {
+  const above = dirname(path);
+  return above === path ? [path] : [path, ...foldersOf(above)];
 }

@@ -9,6 +9,7 @@ test.each([
   "db",
   "dbs/one",
   "./db:odd",
+  "of:2026",
   "../data",
   "/var/data",
   "a b/ü",
@@ -53,6 +54,9 @@ test.each([
     uri: "file:///data/a#b",
     problem: "holds #, which ends the path; write %23 for it, or the path without file://",
   },
+  { uri: "s3:/bucket/a", problem: "lacks // behind s3: (s3://…)" },
+  { uri: "GS:bucket", problem: "lacks // behind GS: (GS://…)" },
+  { uri: "file:/data", problem: "lacks // behind file: (file://…)" },
   { uri: "S4://bucket", problem: "has a scheme that the engine does not know (s4:)" },
   {
     uri: "file:///data/a%2Fb",
