@@ -94,6 +94,9 @@ test("a data file of the ledger that is cut is named, and the ledger can be rebu
   expect(await project.migrate(["up"])).toMatchObject(
     onStderr(6, "without a backup, move the folder _migrations.lance out of the database's folder"),
   );
+  const { stdout } = await project.migrate(["doctor"]);
+  expect(stdout).toMatch(/^no .*move the folder _migrations\.lance out of/m);
+  expect(stdout).not.toContain("restore an older version");
   renameSync(join(project.database, "_migrations.lance"), join(project.folder, "moved"));
   expect(await project.migrate(["repair", "--yes"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

@@ -41,7 +41,7 @@ export async function doctor(
   if (findings.some(({ found, needed }) => needed && !found)) return { findings, fit: false, leftBehind: [] };
   const tables = await target.listTables();
   note("lists its tables", true, `there are ${tables.length}`);
-  const damaged = target.damaged === undefined ? await damagedTable(target, tables) : target.damaged();
+  const damaged = target.damaged === undefined ? await damagedTable(target, tables) : target.damaged(undefined, ledger);
   if (damaged !== undefined) note("has whole files of its tables", false, damaged.message);
   tellFormats(target, tables.filter((table) => table !== ledger).toSorted(), note);
 

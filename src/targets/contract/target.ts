@@ -160,8 +160,11 @@ export interface Target {
   readonly tryCall?: ((columns: readonly Column[], call: SqlCall) => Promise<string | undefined>) | undefined;
   /** Absent if the target can't read and update rows. */
   readonly rows?: RowAccess | undefined;
-  /** The error about a damaged file of these tables, or of any; undefined if none is found. Absent if the files can't be read. */
-  readonly damaged?: ((tables?: Iterable<string>) => MigrateError | undefined) | undefined;
+  /**
+   * The error about a damaged file of these tables, or of any; undefined if none is found. Absent if the files can't be
+   * read. `ledger`: its table, where it was not opened yet.
+   */
+  readonly damaged?: ((tables?: Iterable<string>, ledger?: string) => MigrateError | undefined) | undefined;
   /** Drops a scratch table. Absent if the target can't. */
   readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;

@@ -93,7 +93,7 @@ function whatFoldersHave({ reaching, damaged }: Store, folder: string) {
   return {
     instance: (table: string) => instanceIn(folder, table),
     unreadable: (table: string) => unreadableColumns(folder, table),
-    damaged: (tables?: Iterable<string>) => damaged(tables),
+    damaged: (tables?: Iterable<string>, ledger?: string) => damaged(tables, undefined, ledger),
     formatOf: (table: string) => tableFormat(folder, table),
     copyTo: (to: string, names: readonly string[]) => reaching(() => cloneTables(folder, names, to)),
     tryDropping: (table: string, paths: readonly string[]) => reaching(() => tryDropping(folder, table, paths)),

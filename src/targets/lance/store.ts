@@ -37,8 +37,8 @@ export function openStore(location: DatabaseLocation, target: string, answerSeco
   let ledger: string | undefined;
 
   /** The error about a damaged file of these tables, or of any; undefined if none is found. */
-  const damaged = (names?: Iterable<string>, cause?: unknown): MigrateError | undefined => {
-    const found = folder === undefined || !existsSync(folder) ? undefined : damagedFile(folder, ledger, names);
+  const damaged = (names?: Iterable<string>, cause?: unknown, own = ledger): MigrateError | undefined => {
+    const found = folder === undefined || !existsSync(folder) ? undefined : damagedFile(folder, own, names);
     return found && new MigrateError("ERR_DAMAGED", { target, ...found }, { cause });
   };
   const damageBehind = (cause: unknown) => (mayBeDamage(cause) ? damaged(undefined, cause) : undefined);
