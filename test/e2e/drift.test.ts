@@ -273,3 +273,16 @@ test("verify names the way to adopt a change by hand, also while migrations are 
     `or change it back by hand; or move the files of pending migrations out of the folder and ${way}; then give the pending ones higher numbers\n`,
   );
 });
+
+test("of a table that is gone, verify states what a migration for that would do to other databases", async () => {
+  const project = aProject();
+  const tables = ["d", "e"].map((name) => `m.createTable("${name}", { id: m.int32() })`);
+  project.migration("0001_first.ts", tables.join(", "));
+  // Otherwise the tables are as they were in the middle of the first one, which repair finds.
+  project.migration("0002_more.ts", `m.addColumn("d", "more", m.utf8()),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await (await lancedb.connect(project.database)).dropTable("e");
+  expect((await project.migrate(["verify"])).stdout).toContain(
+    "bring table e back from a backup; or run migrate verify --write, which writes a migration that drops e in every other database too\n",
+  );
+});

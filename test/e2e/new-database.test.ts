@@ -32,6 +32,15 @@ test("a run that makes a new database states where, and the next one does not", 
   expect(next.stderr).not.toContain("has no tables yet");
 });
 
+test("verify does not pass a mistyped address over in silence", async () => {
+  const project = withMigration();
+  at(project, "data/lance");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect((await project.migrate(["verify"])).stderr).toBe("");
+  at(project, "data/lacne");
+  expect((await project.migrate(["verify"])).stderr).toMatch(/data\/lacne has no tables yet; .*data\/lance, which is/);
+});
+
 test("only the usual place needs no note, and not another of its name", async () => {
   const project = withMigration();
   at(project, ".lancedb");

@@ -10,6 +10,7 @@ import { defineCommand, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { bundleFlags, switchFlag, wholeFlag } from "../command/flags.ts";
 import { onlyNamesCompared } from "../render/events.ts";
+import { newDatabaseNotes } from "../render/new-database.ts";
 import { renderTime } from "../render/times.ts";
 import type * as shapes from "../json/inspect.ts";
 
@@ -59,13 +60,11 @@ function sinceText({ version, at, isOrEarlier, isOrLater }: DriftSince): string 
 
 async function verifyTheTables(context: Context, wanted: RecallChoice | undefined): Promise<CommandResult> {
   const { output } = context;
-  const [{ tables, columns, differences, hint, doubts, deferred, stale, recall }, target] = await withTarget(
-    context,
-    async (options) => ({
+  const [{ tables, columns, differences, hint, doubts, deferred, stale, recall, newDatabase }, target] =
+    await withTarget(context, async (options) => ({
       ...(await verifyTables(options)),
       recall: wanted && (await (await computingOf(options)).verifyRecall(options, wanted)),
-    }),
-  );
+    }));
   output.data<typeof shapes.verify>({
     target,
     tables,
@@ -88,6 +87,7 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
       style: "red",
       text: `${areAsRecorded(differences.length, target, "not ")}; ${hint}`,
     });
+  for (const note of newDatabaseNotes(newDatabase)) output.progress(note);
   for (const one of stale) output.result({ style: "red", text: staleText(one) });
   if (recall !== undefined) renderRecall(recall, context);
   const isWrong =

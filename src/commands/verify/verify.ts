@@ -12,6 +12,7 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { Ledger } from "../../run/lease/with-lease.ts";
 import { readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
 import { auditConsistently, checkConsistent } from "../../run/lease/audited-ledger.ts";
+import { placeIfNew } from "../../run/check/new-database.ts";
 import { deferralOf, type Deferral } from "../../run/deferral-text.ts";
 import { countDeferred } from "../../run/deferred/find-deferred.ts";
 import { type StaleColumn } from "../../run/stale-text.ts";
@@ -34,6 +35,8 @@ interface TablesVerdict {
   readonly stale: readonly StaleColumn[];
   /** The migrations in doubt or under way, as text. What they change is no difference. */
   readonly doubts: readonly string[];
+  /** Where the database is, if it has no tables yet: then nothing was compared. */
+  readonly newDatabase: string | undefined;
 }
 
 /** Compares all tables of migrations with what the ledger implies. Throws ERR_LEDGER_CHANGED. */
@@ -69,7 +72,17 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   const doubts = doubtWords(state, runner.run, clock);
   const deferred = (await countDeferred(described, target, state)).map(deferralOf);
   const stale = await (await computingOf(context)).listStale(context, state);
-  return { tables, deferred, stale, columns: target.capabilities.describes, differences: dated, hint, doubts };
+  const newDatabase = tables === 0 ? await placeIfNew(context, state) : undefined;
+  return {
+    tables,
+    deferred,
+    stale,
+    columns: target.capabilities.describes,
+    differences: dated,
+    hint,
+    doubts,
+    newDatabase,
+  };
 }
 
 /** `repair` helps if the tables are at another position in history, or if records were lost. */
@@ -93,7 +106,9 @@ function hintFor(
   const isPending = pendingFiles(files, state).length > 0;
   // A pending migration may create or rename what is there or gone too early.
   if (!capabilities.describes || (isPending && !areAll("changed", differences))) return howToFix(differences);
-  return `${howToFix(differences)}; or ${isPending ? "move the files of pending migrations out of the folder and " : ""}run migrate verify --write, which writes a migration that leads there${isPending ? "; then give the pending ones higher numbers" : ""}`;
+  const gone = differences.flatMap((one) => (one.kind === "gone" ? [one.table] : []));
+  const leads = gone.length === 0 ? "leads there" : `drops ${gone.join(", ")} in every other database too`;
+  return `${howToFix(differences)}; or ${isPending ? "move the files of pending migrations out of the folder and " : ""}run migrate verify --write, which writes a migration that ${leads}${isPending ? "; then give the pending ones higher numbers" : ""}`;
 }
 
 interface LedgerVerdict {
