@@ -28,7 +28,7 @@ import { withPlanChecks } from "../run/plan-check.ts";
 import { ifCurrent } from "../run/prepare/consistent-read.ts";
 import { planChosen, type PlannedRun, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
-import { stoppedMigrations } from "../run/check/stopped-migrations.ts";
+import { waysBack } from "../run/check/stopped-migrations.ts";
 import { unstartedEntries } from "../run/prepare/unstarted-migrations.ts";
 import { migrate, type RunKind, type Rules, type RunOptions } from "./run.ts";
 
@@ -136,7 +136,7 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
   const { target, runner } = context;
   await requireLedger(context, state, files);
   checkMissing(files, state);
-  const stopped = await stoppedMigrations(context, files, state);
+  const { stopped } = await waysBack(context, files, state);
   const begun = { inDoubt: migrationsInDoubt(state, runner.run), group: groupInDoubt(state, runner.run), stopped };
   checkNothingHalfDone(state, begun, target.capabilities);
   const firstEntries = await unstartedEntries(input);

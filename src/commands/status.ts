@@ -32,7 +32,7 @@ import type { PreparingColumn } from "../run/computed.ts";
 import { type StaleColumn } from "../run/stale-text.ts";
 import { computingOf, runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
-import { stoppedMigrations } from "../run/check/stopped-migrations.ts";
+import { waysBack } from "../run/check/stopped-migrations.ts";
 
 export interface StatusResult {
   readonly applied: readonly LedgerMigration[];
@@ -74,6 +74,8 @@ export interface PendingMigration extends MigrationFile {
   readonly underWay: boolean;
   /** Whether it stopped between two commits of an action that can't be rolled back from there. */
   readonly isBetweenCommits: boolean;
+  /** Why `down` can't roll back what is done of it, as text. */
+  readonly irreversible: string | undefined;
   /** The columns that `migrate prepare` has begun to prepare for it. */
   readonly preparing: readonly PreparingColumn[];
 }
@@ -95,7 +97,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const pending = pendingFiles(files, state);
   const computing = await computingOf(context);
   const preparing = await computing.preparingColumns(context, pending, atWork);
-  const stopped = await ifLoaded(() => stoppedMigrations(context, files, state));
+  const back = await ifLoaded(() => waysBack(context, files, state));
   const begun = begunElsewhere(files, state).filter((version) => !atWork.includes(version));
   return {
     applied: appliedIn(state),
@@ -106,7 +108,9 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
       partial: state.migrations.get(file.version),
       inDoubt: inDoubt.has(file.version),
       underWay: atWork.includes(file.version),
-      isBetweenCommits: state.migrations.get(file.version)?.midway !== undefined && stopped?.has(file.version) !== true,
+      isBetweenCommits:
+        state.migrations.get(file.version)?.midway !== undefined && back?.stopped.has(file.version) !== true,
+      irreversible: back?.irreversible.get(file.version),
     })),
     missing: missingFiles(files, state).filter(
       ({ status: is, version }) => is === "applied" || begun.includes(version),

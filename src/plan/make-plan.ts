@@ -1,6 +1,6 @@
 /** Compiles migrations to a plan, with the tables before and after each action. Refuses what cannot work. Pure. */
 import { MigrateError, type StepPlace } from "../errors/migrate-error.ts";
-import type { LedgerState } from "../ledger/state/ledger-state.ts";
+import { isHalfDone, type LedgerState } from "../ledger/state/ledger-state.ts";
 import type { PartialAction, TableVersions } from "../ledger/state/record.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Action } from "../actions/model/action.ts";
@@ -134,9 +134,12 @@ export function makePlan(input: PlanInput): Plan {
     const run = back.get(migration)?.() ?? upRun(migration, state, capabilities);
     return planMigration(run, database, input);
   };
-  const planned = pending.map((migration, index) =>
-    back.has(migration) ? explainIrreversible(pending.slice(0, index), () => plan(migration)) : plan(migration),
-  );
+  const planned = pending.map((migration, index) => {
+    if (!back.has(migration)) return plan(migration);
+    const known = state.migrations.get(migration.version);
+    const isBegun = known !== undefined && isHalfDone(known) && known.reversal === undefined;
+    return explainIrreversible(pending.slice(0, index), isBegun, () => plan(migration));
+  });
   return { migrations: planned, now };
 }
 

@@ -152,3 +152,21 @@ test.each<{ what: string; more: string; down?: boolean; theirs?: Record<string, 
   expect((await project.migrate(["status"])).stdout).toContain("to go back, migrate up --to 2, then migrate down");
   expect(await seen(project.database)).toEqual(found);
 });
+
+test("where what is done can't be rolled back, status names no way back, and down names the way on", async () => {
+  const project = aProject();
+  project.migration("0001_two.ts", ["a", "b"].map((name) => `m.createTable("${name}", { id: m.utf8() })`).join(", "));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "b", [{ id: "n/a" }]);
+  project.migration(
+    "0002_no.ts",
+    `m.dropTable("a"), m.renameColumn("b", "id", "n"), m.retypeColumn("b", "n", m.int32(), { using: "cast(n as int)" })`,
+  );
+  expect(await project.migrate(["up", "--accept", "irreversible"])).toMatchObject({ code: 1 });
+  expect((await project.migrate(["status"])).stdout).toContain(
+    "0002_no is half done: to continue, migrate up; it can't be rolled back, because a is dropped with its rows and its versions\n",
+  );
+  expect(await project.migrate(["down", "--yes"])).toMatchObject(
+    onStderr(4, "; fix what stopped it, or the steps that have not run, and run migrate up, which finishes it"),
+  );
+});

@@ -62,10 +62,13 @@ function stateOf(one: StatusResult["pending"][number], isHeld: boolean): keyof t
   return isIn("stopped", "unknown") ? "prepared in part" : "prepared";
 }
 
-function wayOut(migration: MigrationName, state: keyof typeof ways): string {
+function wayOut(migration: MigrationName & { readonly irreversible?: string | undefined }, state: keyof typeof ways) {
   const { on, back } = ways[state];
   const commands = (text: string) => text.replace("--to N", `--to ${migration.version}`);
-  return `${formatMigration(migration)} is ${state}: to continue, ${commands(on)}; to go back, ${commands(back)}`;
+  const { irreversible } = migration;
+  const wayBack =
+    irreversible === undefined ? `to go back, ${commands(back)}` : `it can't be rolled back, because ${irreversible}`;
+  return `${formatMigration(migration)} is ${state}: to continue, ${commands(on)}; ${wayBack}`;
 }
 
 /** How `--check` ends. */

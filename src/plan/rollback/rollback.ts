@@ -137,16 +137,24 @@ function irreversible(place: StepPlace, problem: string): MigrateError {
 }
 
 /**
- * Turns an error of a rollback plan into ERR_IRREVERSIBLE, with the command that rolls back what can be. `after`: the migrations that are rolled back before this one, in that order.
+ * Turns an error of a rollback plan into ERR_IRREVERSIBLE, with the command that rolls back what can be. `after`: the migrations that are rolled back before this one, in that order. `isBegun`:
+ * whether this one is half done, so that no other can follow it.
  */
-export function explainIrreversible<Result>(after: readonly MigrationName[], plan: () => Result): Result {
+export function explainIrreversible<Result>(
+  after: readonly MigrationName[],
+  isBegun: boolean,
+  plan: () => Result,
+): Result {
   try {
     return plan();
   } catch (cause) {
     const found = placeAndProblem(cause);
     if (found === undefined) throw cause;
     const names = after.map(formatMigration).join(", then ");
-    const hint = after.length === 0 ? undefined : `run migrate down --steps ${after.length}, which rolls back ${names}`;
+    const first = isBegun
+      ? "fix what stopped it, or the steps that have not run, and run migrate up, which finishes it"
+      : undefined;
+    const hint = after.length === 0 ? first : `run migrate down --steps ${after.length}, which rolls back ${names}`;
     throw new MigrateError("ERR_IRREVERSIBLE", { ...found, hint }, { cause });
   }
 }
