@@ -1,5 +1,6 @@
 /** How an error is printed. */
-import type { MigrateError } from "../errors/migrate-error.ts";
+import { isError } from "../checks/realm.ts";
+import { firstLine, type MigrateError } from "../errors/migrate-error.ts";
 import type { Line, Styled } from "../cli/command/output.ts";
 
 /**
@@ -24,6 +25,21 @@ function messageLines({ message, details }: MigrateError): readonly string[] {
     );
   }
   return [message];
+}
+
+/** The line for an error that is not ours. */
+export function unknownErrorLine(error: unknown): Line {
+  return red(
+    isRefusedFile(error)
+      ? `a file was refused: ${firstLine(error)}; fix that and run the command again`
+      : `internal error: ${firstLine(error)}; run with --verbose for where, and report it`,
+  );
+}
+
+/** Whether the operating system has refused a file or a folder to this user, or has no space for it. */
+function isRefusedFile(error: unknown): boolean {
+  const codes = ["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"];
+  return isError(error) && "path" in error && "code" in error && codes.includes(String(error.code));
 }
 
 export function red(text: string): Styled {

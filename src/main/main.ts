@@ -10,7 +10,7 @@ import type { errorDocumentShape } from "../cli/json/shared.ts";
 import type { Feature } from "../cli/command/feature.ts";
 import * as features from "../features/index.ts";
 import { endProcess, keepExit } from "./end-process.ts";
-import { errorLines, red } from "./error-lines.ts";
+import { errorLines, unknownErrorLine } from "./error-lines.ts";
 import { readEnvFile } from "./env-file.ts";
 import { interruptible, type Fatal } from "./interruptible.ts";
 import { createOutput, keepSecretsOut, type Output, type OutputOptions } from "../cli/command/output.ts";
@@ -91,8 +91,7 @@ function report(error: unknown, output: Output): void {
   const ours = isMigrateError(error);
   const message = ours ? error.message : firstLine(error);
   output.data<typeof errorDocumentShape>({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
-  const unknown = () => red(`internal error: ${message}; run with --verbose for where, and report it`);
-  for (const line of ours ? errorLines(error) : [unknown()]) output.problem(line);
+  for (const line of ours ? errorLines(error) : [unknownErrorLine(error)]) output.problem(line);
   if (isMigrateError(error, "ERR_CONTRACT"))
     for (const [index, step] of error.details.sequence.entries()) output.problem(`  ${index + 1}. ${step}`);
   if (!output.verbose || !isError(error)) return;
