@@ -45,11 +45,18 @@ const usage: readonly BadInput[] = [
     ["watch", "dev"],
     ["check", "lint or migrate verify"],
     ["introspect", "pull"],
-  ].map(([verb, ours]) => ({
+    ["redo", "down, then migrate up"],
+    ["db:rollback", "down"],
+    ["migrate:latest", "up"],
+    ["make:migration", "new"],
+    ["migrate deploy", "up"],
+    ["db push", "push"],
+    ["migrate absent", "up", "migrate"],
+  ].map(([verb, ours, typed = verb]) => ({
     title: `${verb}, a verb of other tools`,
-    args: [verb!],
+    args: verb!.split(" "),
     code: 2 as const,
-    says: `there is no command ${verb}; migrate ${ours} does that`,
+    says: `there is no command ${typed}; migrate ${ours} does that`,
   })),
   { title: "an unknown command", args: ["frobnicate"], code: 2, says: "there is no command frobnicate" },
   {
@@ -59,6 +66,12 @@ const usage: readonly BadInput[] = [
     says: "there is no command sttus; did you mean status?",
   },
   { title: "a mistyped command with a flag", args: ["plna", "--to", "1"], code: 2, says: "did you mean plan?" },
+  {
+    title: "a number that stands alone",
+    args: ["down", "2"],
+    code: 2,
+    says: "migrate down takes a number only with a flag: --steps 2 for how many migrations, --to 2 for the last one",
+  },
   { title: "two commands", args: ["up", "status"], code: 2, says: "status; see migrate up --help" },
   { title: "an unknown flag", args: ["up", "--frobnicate"], code: 2, says: "frobnicate; see migrate up --help" },
   {
@@ -143,6 +156,14 @@ const configuration: readonly BadInput[] = [
     files: { ...uri("data/db"), data: "a file" },
     code: 6,
     says: "target local can't be reached",
+  },
+  {
+    title: "a uri of a table",
+    files: uri("data/people.lance"),
+    arrange: async (folder) =>
+      void (await (await lancedb.connect(join(folder, "data"))).createTable("people", [{ id: 1 }])),
+    code: 6,
+    says: "people.lance is the folder of a table; the database is ",
   },
   {
     title: "a thrown object",

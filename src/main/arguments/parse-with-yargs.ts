@@ -5,6 +5,7 @@ import { similarName } from "../../schema/names.ts";
 import { loadCommands } from "../commands/registry.ts";
 import { usageOf, type Command } from "../../cli/command/command.ts";
 import { commonFlags, withFlags, type FlagTable } from "../../cli/command/flags.ts";
+import { ourCommand } from "./other-verbs.ts";
 import type { GivenCommand } from "./parse-plainly.ts";
 
 /** The command that was given, and its flags. Throws ERR_USAGE. */
@@ -75,21 +76,6 @@ function checkWords(args: readonly string[], commands: readonly Command[]): void
     });
 }
 
-/** By our command, verbs of other migration tools for the same. */
-const otherVerbs: Readonly<Record<string, readonly string[]>> = {
-  up: ["apply", "deploy", "migrate", "run", "latest", "upgrade", "update", "execute", "sync"],
-  down: ["rollback", "revert", "undo", "downgrade", "redo"],
-  new: ["create", "make", "add", "revision", "generate-migration"],
-  "verify or migrate generate --check": ["drift"],
-  dev: ["watch"],
-  inspect: ["describe", "tables", "schema"],
-  "lint or migrate verify": ["check", "validate", "test"],
-  status: ["list", "ls", "info", "show", "current", "state", "pending", "version"],
-  history: ["log"],
-  baseline: ["adopt", "stamp"],
-  pull: ["introspect"],
-};
-
 function optionsIn(flags: FlagTable): string[] {
   return Object.keys(flags).filter((name) => flags[name]!.kind !== "positional");
 }
@@ -115,15 +101,20 @@ function usageProblem(message: string, args: readonly string[], commands: readon
   const names = commands.map(({ name }) => name);
   const isCommand = (word: string) => names.includes(word);
   const unknown = (/^Unknown (?:argument|command)s?: (.*)/.exec(text)?.[1] ?? "").split(", ");
+  const start = args.findIndex((arg) => unknown.includes(arg));
+  const hasVerb = start !== -1 && !args.slice(0, start).some(isCommand);
+  const other = hasVerb ? ourCommand(args.slice(start), isCommand) : undefined;
+  if (other !== undefined) return `there is no command ${other.typed}; migrate ${other.ours} does that`;
   // Values of flags are words too. The mistyped command is a word that yargs calls unknown and that was typed like
   // that.
-  const word = args.find(isCommand) ?? args.find((arg) => unknown.includes(arg));
+  const word = args.find(isCommand) ?? args[start];
   if (word !== undefined && !isCommand(word)) {
-    const ours = Object.entries(otherVerbs).find(([, verbs]) => verbs.includes(word))?.[0];
     const similar = similarName(word, names);
-    const hint = ours === undefined ? similar && `did you mean ${similar}?` : `migrate ${ours} does that`;
-    return `there is no command ${word}; ${hint ?? "see migrate --help"}`;
+    return `there is no command ${word}; ${similar === undefined ? "see migrate --help" : `did you mean ${similar}?`}`;
   }
+  const [number] = unknown;
+  if ((word === "up" || word === "down") && /^\d{1,6}$/.test(number ?? ""))
+    return `migrate ${word} takes a number only with a flag: --steps ${number} for how many migrations, --to ${number} for the last one that is then applied`;
   if (word !== undefined && unknown.includes("bundle"))
     return `migrate ${word} takes no --bundle; only commands that compare migrations with a database do; see migrate ${word} --help`;
   const command = commands.find(({ name }) => name === word);
