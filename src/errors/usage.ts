@@ -39,7 +39,7 @@ export const usageErrors = {
   ),
   ERR_SCHEMA_MISSING: usage(
     (d: { file: string }) =>
-      `${d.file} does not exist; declare there what tables there should be: export default defineSchema({ … })`,
+      `${d.file} does not exist; migrate pull --schema writes it from the migrations, or declare there what tables there should be: export default defineSchema({ … })`,
   ),
   ERR_SCHEMA_INVALID: usage((d: { file: string; problem: string }) => `${d.file}: ${d.problem}`),
   ERR_NOTATION: usage(

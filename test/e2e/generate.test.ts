@@ -212,7 +212,11 @@ test("what the target can't do is said, and nothing is written", async () => {
 const wrong = `import * as m from "lance-migrate";\n`;
 
 const unusable = [
-  [undefined, 2, /schema\.ts does not exist; declare there what tables there should be/],
+  [
+    undefined,
+    2,
+    /schema\.ts does not exist; migrate pull --schema writes it from the migrations, or declare there what tables there should be/,
+  ],
   [
     `${wrong}export const schema = m.defineSchema({});\n`,
     2,
