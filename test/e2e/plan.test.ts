@@ -239,3 +239,20 @@ test("a long text that repeats itself is predicted as long as it is before it is
   // One more byte a row is that of the column by which appends are refused meanwhile.
   expect(planDocumentShape.parse(JSON.parse(stdout)).totals!.bytes).toBe(3_001_000);
 });
+
+test("rows that an earlier step writes are not counted as a risk of a later one", async () => {
+  const project = aProject();
+  project.migration(
+    "0001_docs.ts",
+    `m.createTable("docs", { id: m.int64(), name: m.utf8() }, { rows: [{ id: 1, name: null }] })`,
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const strict = `m.setNullable("docs", "name", false)`;
+  project.migration("0002_strict.ts", strict);
+  expect((await project.migrate(["plan"])).stdout).toContain("risk: a null in docs.name would stop this: 1 row now\n");
+  const fill = `m.execute("docs", { update: { name: "''" }, where: "name is null" })`;
+  project.migration("0002_strict.ts", `${fill}, ${strict}`);
+  const { stdout } = await project.migrate(["plan", "--accept", "lossy"]);
+  expect(stdout).toContain("risk: a null in docs.name would stop this\n");
+  expect(stdout).toContain("verdict: ready");
+});

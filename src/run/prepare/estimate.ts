@@ -49,8 +49,12 @@ export async function survey(plan: GroupedPlan, context: Asked): Promise<Survey>
       if (isCounted) rows.push(lost.get(one));
       else if (blocker?.kind === "vectors") rows.push(await vectorsBefore(blocker, bare[at]!, before, now, target));
       else if (blocker?.kind === "key") rows.push(known.get(one)!.cost.computed?.rows ?? undefined);
-      else if (blocker !== undefined && blocker.kind !== "since")
-        rows.push(await countOf(target, askAfter(blocker, before, now)));
+      else if (blocker !== undefined && blocker.kind !== "since") {
+        const ask = askAfter(blocker, before, now);
+        // If an earlier step writes the column, the rows of now may be no problem then.
+        const isOpen = kind === "failure" && ask !== undefined && isWrittenBefore(ask, before, false);
+        rows.push(isOpen ? undefined : await countOf(target, ask));
+      }
       else rows.push(kind === "loss" ? await countCondition(action, before, now, target) : undefined);
     const { cost, back } = known.get(one)!;
     const calls = await callsOf(commits, target);
