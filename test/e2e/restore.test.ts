@@ -172,7 +172,7 @@ test.each(inTurn(["lance", "namespace"] as const))(
     expect(await project.migrate(["plan", "--down", "--reinsert"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^0002_lossy\n {2}restore version 2 of documents \(metadata only\)\n {2}reinsert the rows of documents that came after version \d+ \(writes 1,000 rows\)\n1,000 rows of documents were written since, which are reinserted\n/,
+        /^0002_lossy\n {2}restore version 2 of documents \(metadata only\)\n {4}undoes: retype documents\.score to float32; rename documents\.title to headline\n {2}reinsert the rows of documents that came after version \d+ \(writes 1,000 rows\)\n1,000 rows of documents were written since, which are reinserted\n/,
       ),
     });
     expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });

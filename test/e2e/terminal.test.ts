@@ -141,6 +141,6 @@ test.skipIf(lacks("terminal"))("where down restores a version, it shows what tha
   expect(await other.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
   const { shown } = await atTerminal(other, "down", /everything as it is\) /, ["\n"]);
   expect(shown).toMatch(
-    /restoring documents undoes: add documents\.n int32; drop documents\.title\r\n[^]*roll back 0002_n\? /,
+    /restore version 1 of documents[^]*\n {4}undoes: add documents\.n int32; drop documents\.title\r\n[^]*roll back 0002_n\? /,
   );
 });

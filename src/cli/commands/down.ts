@@ -1,6 +1,5 @@
 import { down } from "../../commands/down.ts";
 import { planDown } from "../../commands/plan.ts";
-import { describeAction } from "../../actions/apply-action.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { checkRefusals } from "../../plan/assess/guards.ts";
@@ -99,8 +98,6 @@ async function agrees(made: Plan, options: MigratorOptions, context: Context): P
   if (migrations.length === 0) return true;
   checkRefusals(made, target.name);
   renderPlan(planDocument(made, target.name, "down", await survey(made, options)), output);
-  for (const { action, undoes = [] } of migrations.flatMap(({ actions }) => actions))
-    if (undoes.length > 0) output.result(`restoring ${action.table} undoes: ${undoes.map(describeAction).join("; ")}`);
   const names = migrations.map(({ migration }) => formatMigration(migration)).join(", ");
   const isAgreed = await atTerminal(context, ({ untilRight }) =>
     untilRight(`roll back ${names}? (yes, or Enter to leave everything as it is) `, isYes),

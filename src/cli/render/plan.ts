@@ -109,9 +109,10 @@ function isCatchUp(action: Called["action"]): boolean {
 }
 
 function renderAction(action: DocumentAction, indent: string, output: Output): void {
-  const { risks, rollback, refusal } = action;
+  const { undoes, risks, rollback, refusal } = action;
   const line = (style: "dim" | "yellow" | "red", text: string) => output.result({ style, text: `${indent}  ${text}` });
   renderCalls(action, indent, output);
+  if (undoes !== undefined) line("yellow", `undoes: ${undoes.join("; ")}`);
   for (const risk of risks) line(isQuiet(risk) ? "dim" : "yellow", `risk: ${riskText(risk)}`);
   if (output.verbose && rollback?.class === "none") line("yellow", `can't be rolled back: ${rollback.reason}`);
   else if (output.verbose && rollback !== undefined) {

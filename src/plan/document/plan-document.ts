@@ -1,5 +1,6 @@
 /** The plan as one JSON document for programs. Its shape is published with those of the other commands (cli/json). Pure. */
 import { z } from "zod";
+import { describeAction } from "../../actions/apply-action.ts";
 import { stepHash } from "../../migrations/checksum.ts";
 import type { CheckedContracts } from "../checked-contracts.ts";
 import { costShape, totalOf, type ActionEstimate, type Survey } from "../assess/cost.ts";
@@ -63,6 +64,7 @@ const plannedAction = z.object({
   step: z.int().min(1).describe("Counted from 1."),
   kind: text.optional(),
   text,
+  undoes: z.array(text).optional().describe("The actions that restoring an old version undoes."),
   commits: z.array(commit).optional(),
   calls: calls.optional(),
   cost: costShape.optional(),
@@ -267,7 +269,7 @@ function riskNow({ kind, text: words, blocker }: Risk, rows: number | undefined)
 }
 
 function ofAction(
-  { place, action: own, text: words, commits, risks, rollback: back, refusal: refused }: PlannedAction,
+  { place, action: own, text: words, undoes, commits, risks, rollback: back, refusal: refused }: PlannedAction,
   isGrouped: boolean,
   estimate: ActionEstimate | undefined,
 ) {
@@ -276,6 +278,7 @@ function ofAction(
     step: place.step,
     kind: place.kind,
     text: words,
+    ...(undoes && { undoes: undoes.map(describeAction) }),
     ...(isCalled && { commits: commits.map((one) => ({ text: one.text, action: { ...one.action } })) }),
     ...(!isGrouped && { calls: estimate?.calls, cost: estimate?.cost }),
     risks: risksNow(risks, estimate, isGrouped),
