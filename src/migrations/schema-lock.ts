@@ -60,6 +60,8 @@ function objectText(members: readonly LockMember[], indent: string): string {
 
 const ifSameNumber = "if two branches took the same number, run migrate rebase first";
 
+const ifApplied = "if a database has applied it, restore its file instead";
+
 /** What is wrong with a lock file, as text; undefined if nothing is. `wanted`: the text that it should have. */
 export function lockProblem(text: string, wanted: string): string | undefined {
   if (/^<{7} /m.test(text)) return `holds the conflict markers of git (${ifSameNumber})`;
@@ -73,9 +75,9 @@ export function lockProblem(text: string, wanted: string): string | undefined {
   const [locked, own] = [found?.migrations ?? {}, right.migrations];
   const changed = Object.keys(own).find((name) => locked[name] !== own[name]);
   if (changed !== undefined)
-    return Object.hasOwn(locked, changed) ? `has other steps for ${changed}` : `lacks ${changed}`;
+    return Object.hasOwn(locked, changed) ? `has other steps for ${changed} (${ifApplied})` : `lacks ${changed}`;
   const gone = Object.keys(locked).find((name) => !Object.hasOwn(own, name));
-  if (gone !== undefined) return `has ${gone}, of which there is no file`;
+  if (gone !== undefined) return `has ${gone}, of which there is no file (${ifApplied})`;
   if (comparable(found?.tables) === comparable(right.tables)) return undefined;
   const place = differenceIn(found?.tables, right.tables);
   return `describes other tables than the migrations lead to${place === undefined ? "" : `: ${place}`}`;

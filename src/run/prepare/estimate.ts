@@ -54,8 +54,7 @@ export async function survey(plan: GroupedPlan, context: Asked): Promise<Survey>
         // If an earlier step writes the column, the rows of now may be no problem then.
         const isOpen = kind === "failure" && ask !== undefined && isWrittenBefore(ask, before, false);
         rows.push(isOpen ? undefined : await countOf(target, ask));
-      }
-      else rows.push(kind === "loss" ? await countCondition(action, before, now, target) : undefined);
+      } else rows.push(kind === "loss" ? await countCondition(action, before, now, target) : undefined);
     const { cost, back } = known.get(one)!;
     const calls = await callsOf(commits, target);
     const callsBack = back && (await callsOf(commitsBack(rollback!, after, target)!, target));

@@ -92,8 +92,14 @@ describe("lock.json", () => {
     lockText(change(entries), new Map([["documents", { ...table, columns }]]));
   test.each([
     ["lacks 0002_titles", other((all) => all.slice(0, 1))],
-    ["has other steps for 0002_titles", other(([first, second]) => [first!, { ...second!, checksum: "ff" }])],
-    ["has 0003_x, of which there is no file", other((all) => [...all, { version: 3, name: "x", checksum: "ff" }])],
+    [
+      "has other steps for 0002_titles (if a database has applied it, restore its file instead)",
+      other(([first, second]) => [first!, { ...second!, checksum: "ff" }]),
+    ],
+    [
+      "has 0003_x, of which there is no file (if a database has applied it, restore its file instead)",
+      other((all) => [...all, { version: 3, name: "x", checksum: "ff" }]),
+    ],
     ["describes other tables than the migrations lead to: documents.title", other((all) => all, [id])],
     [
       "describes other tables than the migrations lead to: documents",
