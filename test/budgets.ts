@@ -13,11 +13,11 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
   // 1,120 more: probes of engines that the tests have not run on (700), commands that end well whatever ends them, Windows.
-  // 100 more: verdicts, code that is linked and not run, .env, errors with several lines.
-  "src, core": 40_920,
+  // 230 more: verdicts, code that is linked and not run, .env, errors with several lines, ways back that status names.
+  "src, core": 41_050,
   "src/features/app": 340,
-  // 325 more: inspect, diff, reset, AGENTS.md, names without ts-morph.
-  "src/features/author": 5_170,
+  // 430 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
+  "src/features/author": 5_280,
   "src/features/bundle": 285,
   "src/features/completion": 215,
   "src/features/contracts": 1_235,
@@ -33,12 +33,12 @@ export const budgets: Readonly<Record<string, number>> = {
   // 1,050 more: full text with its structure, limits of what clients have under way, strict objects, indexes kept up to date.
   "src/features/serve": 4_415,
   // 140 more: git, which lint asks too, and code that is linked.
-  "src/features/shared": 1_040,
+  "src/features/shared": 1_050,
   "src/features/telemetry": 290,
   "src/features/testing": 185,
   "src/features/types": 1_310,
-  // 7,000 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
-  test: 113_540,
+  // 7,750 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
+  test: 113_800,
   // 1,290 more: indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
   "docs, guide, in words": 46_290,
   // 900 more than before: how a killed run is resumed, steps of recipes, probes, greedy clients.

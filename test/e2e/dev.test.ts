@@ -26,19 +26,17 @@ test("each change becomes a migration that is applied, a mistake waits for the n
   const project = aScene();
   const { process: child, finished } = project.start(["dev"]);
   const isThere = async (...columns: readonly string[]) =>
-    await expect
-      .poll(async () => await columnsOf(project.database, "docs").catch(() => []), { timeout: 30_000 })
-      .toEqual(columns);
+    await expect.poll(async () => await columnsOf(project.database, "docs").catch(() => [])).toEqual(columns);
   await isThere("id: int64");
   declare(project, "id: m.int64(), title: m.utf8()");
   await isThere("id: int64", "title: utf8");
   let shown = "";
   child.stderr!.on("data", (text: Buffer) => (shown += text.toString()));
   project.write("schema.ts", "export default (;\n");
-  await expect.poll(() => shown, { timeout: 30_000 }).toContain("Expression expected");
+  await expect.poll(() => shown).toContain("Expression expected");
   declare(project, "id: m.int64(), title: m.utf8(), n: m.int32()");
   await isThere("id: int64", "title: utf8", "n: int32");
-  await expect.poll(() => shown.trim().endsWith("watching schema.ts"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => shown.trim().endsWith("watching schema.ts")).toBe(true);
   child.kill("SIGINT");
   expect(await finished).toMatchObject({ code: 0 });
   expect(readdirSync(join(project.folder, "migrations")).filter((name) => name.endsWith(".ts"))).toHaveLength(3);

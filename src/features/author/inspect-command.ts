@@ -21,7 +21,7 @@ export const inspectCommand = defineCommand({
   examples: [
     ["migrate inspect", "print all tables"],
     ["migrate inspect documents --target production", "print one table of another target"],
-    ["migrate inspect --format schema > schema.ts", "print them as schema.ts declares tables"],
+    ["migrate inspect --format schema", "print them as schema.ts declares tables"],
     ["migrate inspect --format mermaid", "print a diagram for Markdown"],
   ],
   flags: {

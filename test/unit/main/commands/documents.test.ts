@@ -44,7 +44,7 @@ test.each<{ readonly args: string; readonly printed: readonly object[] }>([
     ],
   },
   { args: "up", printed: [{ ...ended, code: "ERR_DRIFT", message: "…", exit: 4 }] },
-  { args: "up --dry-run", printed: [{ target: "local", direction: "up", pending: [] }] },
+  { args: "up --dry-run", printed: [{ target: "local", direction: "up", verdict: "nothing", pending: [] }] },
   { args: "frobnicate", printed: [{ event: "error", code: "ERR_USAGE", message: "…" }] },
 ])("tests accept $printed as what migrate $args prints", ({ args, printed }) => {
   checkJsonOutput([...args.split(" "), "--json"], linesOf(printed));
@@ -54,7 +54,7 @@ test.each<{ readonly args: string; readonly printed: readonly object[] }>([
   { args: "status", printed: [{ ...status, surplus: 1 }] },
   { args: "status", printed: [{ ...ended, ...status, surplus: 1 }] },
   { args: "status", printed: [status, { target: "local" }] },
-  { args: "plan", printed: [{ target: "local", direction: "up", pending: [], surplus: 1 }] },
+  { args: "plan", printed: [{ target: "local", direction: "up", verdict: "nothing", pending: [], surplus: 1 }] },
   { args: "push", printed: [{ target: "local", direction: "up", later: [], others: [], dryRun: true, surplus: 1 }] },
   { args: "up", printed: [{ event: "taken" }] },
   { args: "up", printed: [{ event: "taking", surplus: 1 }] },
