@@ -86,6 +86,14 @@ test("a database of nearly the same name is named", async () => {
   expect((await project.migrate(["plan"])).stderr).toMatch(/data\/elsewhere has no tables yet; .* there$/m);
 });
 
+test("a name as a table's folder has is pointed out, which an object store does not show", async () => {
+  const project = withMigration();
+  at(project, "data/people.lance");
+  expect((await project.migrate(["plan"])).stderr).toMatch(
+    /data\/people\.lance has no tables yet; .* there; the folder of a table has such a name, and the one above it is its database$/m,
+  );
+});
+
 test("a folder beside it that can't be read is no reason to fail", async () => {
   const project = withMigration();
   at(project, "data/lacne");

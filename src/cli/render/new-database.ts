@@ -9,7 +9,11 @@ export function newDatabaseNotes(place: string | undefined): readonly string[] {
   if (place === undefined || (basename(place) === usualDatabase && existsSync(dirname(place)))) return [];
   const near = nearDatabase(place);
   const hint = near === undefined ? "" : `; ${near}, which is nearly the same, has tables`;
-  return [`note: ${place} has no tables yet; migrate up makes a new database there${hint}`];
+  // In an object store, nothing else shows it.
+  const named = /\.lance\/?$/.test(place)
+    ? "; the folder of a table has such a name, and the one above it is its database"
+    : "";
+  return [`note: ${place} has no tables yet; migrate up makes a new database there${hint}${named}`];
 }
 
 /** A folder beside it with nearly the same name that has tables, or undefined. The place itself may be there: a run makes it. */
