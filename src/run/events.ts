@@ -166,14 +166,24 @@ export interface ActionRef extends MigrationName {
 
 export type Emit = (event: RunEvent) => void;
 
+/**
+ * Whether a rollback refuses to lose rows by this action. If the user accepts that, the event `accepted` states how many
+ * there are.
+ */
+function isGuarded({ blockers, done }: Plan["migrations"][number], index: number): boolean {
+  return blockers.some(({ at }) => at === done + index);
+}
+
 export function plannedEvent({ migrations, newDatabase }: Plan, direction: Direction): RunEvent {
   return {
     event: "planned",
     direction,
     migrations: migrations.map(({ migration: { version, name } }) => ({ version, name })),
     actions: migrations.reduce((sum, { actions }) => sum + actions.length, 0),
-    risks: migrations.flatMap(({ actions }) =>
-      actions.flatMap(({ risks }) => risks.map(({ kind, text }) => ({ kind, text }))),
+    risks: migrations.flatMap((one) =>
+      one.actions.flatMap(({ risks }, index) =>
+        risks.flatMap(({ kind, text }) => (kind === "loss" && isGuarded(one, index) ? [] : { kind, text })),
+      ),
     ),
     ...(newDatabase !== undefined && { newDatabase }),
   };

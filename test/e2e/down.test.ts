@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isLong } from "../support/rounds.ts";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
-import { onStdout } from "../support/project.ts";
+import { aProject, onStderr, onStdout } from "../support/project.ts";
 
 async function seen(folder: string) {
   return { columns: await columnsOf(folder, "documents"), rows: await rowsOf(folder, "documents") };
@@ -295,4 +295,27 @@ test("what fails half-way back is gone on with by the next down, and up waits fo
   await table.delete("id IS NULL");
   expect(await project.migrate(["down"], key)).toMatchObject({ code: 0 });
   expect(await columnsOf(project.data, "documents")).toContain("id: int32 not null");
+});
+
+test("a loss that would be refused is no note, and one that nothing guards is", async () => {
+  const project = aProject();
+  const losing = "note: d.n is dropped with its values";
+  project.migration("0001_d.ts", `m.createTable("d", { id: m.int32() }),`);
+  project.migration("0002_n.ts", `m.addColumn("d", "n", m.int32()),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const empty = await project.migrate(["down"]);
+  expect(empty).toMatchObject({ code: 0, stderr: expect.not.stringContaining(losing) as string });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "d", [{ id: 1, n: 1 }]);
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject(
+    onStderr(0, "note: 1 row of d.n has a value, which the rollback drops\n"),
+  );
+  project.write(
+    "migrations/0002_n.ts",
+    `import * as m from "lance-migrate";
+export const up = [m.addColumn("d", "n", m.int32())];
+export const down = [m.dropColumn("d", "n")];\n`,
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject(onStderr(0, losing));
 });
