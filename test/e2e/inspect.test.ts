@@ -81,13 +81,13 @@ describe("inspect", () => {
 });
 
 describe("diff", () => {
-  test("states what leads from one to the other, also from and to a point of the history", async () => {
+  test("states what differs, also from and to a point of the history", async () => {
     const project = await aScene();
-    const added = "what leads from the tables of production to those of staging:\n  add docs.words int32\n";
+    const added = "- production, + staging\n+ docs: column words int32\n";
     expect(await project.migrate(["diff", "production", "staging"])).toMatchObject({ code: 0, stdout: added });
     expect(await project.migrate(["diff", "staging", "1", "--check"])).toMatchObject({
       code: 3,
-      stdout: "what leads from the tables of staging to those of 1:\n  drop docs.words\n",
+      stdout: "- staging, + 1\n- docs: column words int32\n",
     });
     expect(await project.migrate(["diff", "staging", "0002", "--check"])).toMatchObject(
       onStdout(0, "equal: 1 table\n"),
@@ -97,9 +97,35 @@ describe("diff", () => {
       equal: false,
       from: "1",
       to: "2",
-      steps: ["add docs.words int32"],
-      unlike: [],
+      differences: [{ table: "docs", what: "column", to: "words int32" }],
+      unread: [],
     });
+  });
+
+  test("renames, types, nullability, indexes and tables are differences on whichever side they are", async () => {
+    const project = await aScene();
+    project.migration(
+      "0003_more.ts",
+      `m.renameColumn("docs", "full title", "title"), m.setNullable("docs", "id", true), m.retypeColumn("docs", "words", m.int64()), m.createIndex("docs", "words", m.btree()), m.createTable("other", { id: m.int64() })`,
+    );
+    expect(await project.migrate(["up", "--target", "production"])).toMatchObject({ code: 0 });
+    const lines = (one: string, other: string) => [
+      `${one} docs: column id int64 not null`,
+      `${other} docs: column id int64`,
+      `${one} docs: column full title utf8`,
+      `${other} docs: column title utf8`,
+      `${one} docs: column words int32`,
+      `${other} docs: column words int64`,
+      `${other} docs: index words_idx on words: btree`,
+      `${other} table other (id)`,
+    ];
+    const [forth, back] = [
+      await project.migrate(["diff", "staging", "production"]),
+      await project.migrate(["diff", "production", "staging"]),
+    ];
+    expect(new Set(forth.stdout.trim().split("\n"))).toEqual(new Set(["- staging, + production", ...lines("-", "+")]));
+    expect(new Set(back.stdout.trim().split("\n"))).toEqual(new Set(["- production, + staging", ...lines("+", "-")]));
+    expect(await project.migrate(["diff", "production", "3", "--check"])).toMatchObject({ code: 0 });
   });
 
   test("what is neither a target nor a migration is named", async () => {

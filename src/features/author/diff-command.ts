@@ -1,19 +1,19 @@
 import { formatVersion } from "../../migrations/file-name.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
-import type { Database, Table } from "../../schema/table.ts";
+import type { Database } from "../../schema/table.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, withAnySession, withSession, type Context } from "../../cli/command/command.ts";
 import { neededArgument, switchFlag } from "../../cli/command/flags.ts";
-import { adopt, undeclarable } from "./adopt/adopt-tables.ts";
-import { describeSteps } from "../shared/written-files.ts";
+import type { Output } from "../../cli/command/output.ts";
+import { compareDatabases, type DatabaseDifference } from "./adopt/compare-databases.ts";
 import { presentNames, presentTables } from "./adopt/present-tables.ts";
 import type * as shapes from "./json.ts";
 
 export const diffCommand = defineCommand({
   describe: "compare the tables of two targets, or of a target and a point of the history",
   examples: [
-    ["migrate diff staging production", "what would have to change on staging so that it is as production"],
+    ["migrate diff staging production", "which tables, columns and indexes differ"],
     ["migrate diff production 42 --check", "exit with 3 if production is not as migration 42 leaves tables"],
   ],
   exits: { pending: "with --check: they differ" },
@@ -27,38 +27,43 @@ export const diffCommand = defineCommand({
     if (from === undefined || to === undefined)
       throw new MigrateError("ERR_USAGE", { problem: "give two sides, such as migrate diff staging production" });
     const [one, other] = [await sideOf(from, context), await sideOf(to, context)];
-    const { steps, impossible, left } = adopt(one.tables, other.tables, { renamesTables: false, addsFields: true });
-    const words = describeSteps(steps);
-    const unlike = [...one.problems, ...other.problems, ...impossible, ...left];
-    const equal = words.length + unlike.length === 0;
+    const unread = [...one.unread.values(), ...other.unread.values()].flat();
+    const isRead = ({ table }: DatabaseDifference) => !one.unread.has(table) && !other.unread.has(table);
+    const differences = compareDatabases(one.tables, other.tables).filter(isRead);
+    const equal = differences.length + unread.length === 0;
     const { output } = context;
-    output.data<typeof shapes.diff>({ equal, from, to, steps: words, unlike });
+    output.data<typeof shapes.diff>({ equal, from, to, differences, unread });
     if (equal) output.result(`equal: ${count(one.tables.size, "table")}`);
-    else output.result(`what leads from the tables of ${from} to those of ${to}:`);
-    for (const line of words) output.result(`  ${line}`);
-    for (const line of unlike) output.result({ style: "yellow", text: `  no step compares ${line}` });
+    if (differences.length > 0) output.result(`- ${from}, + ${to}`);
+    for (const difference of differences) printDifference(difference, output);
+    for (const words of unread) output.result({ style: "yellow", text: `not compared: ${words}` });
     return equal || check !== true ? undefined : "pending";
   },
 });
 
+function printDifference({ table, what, from, to }: DatabaseDifference, output: Output): void {
+  const name = what === "table" ? table : `${table}: ${what === "order" ? "order of columns" : what}`;
+  const text = (words: string) => (what === "table" ? `table ${name} (${words})` : `${name} ${words}`);
+  if (from !== undefined) output.result({ style: "red", text: `- ${text(from)}` });
+  if (to !== undefined) output.result({ style: "green", text: `+ ${text(to)}` });
+}
+
 interface Side {
   readonly tables: Database;
-  /** What could not be compared, as text. */
-  readonly problems: readonly string[];
+  /** What could not be read of other tables, as text, by their names. */
+  readonly unread: ReadonlyMap<string, readonly string[]>;
 }
 
 async function sideOf(word: string, context: Context): Promise<Side> {
   if (/^\d+$/.test(word)) return await withAnySession(context, async (session) => await pointOf(Number(word), session));
   return await withSession({ ...context, flags: { ...context.flags, target: word } }, async ({ options }) => {
+    const { name, place } = options.target;
     const { tables, unreadable } = await presentTables(options.target, await presentNames(options));
-    const isComparable = (name: string, table: Table) => undeclarable(new Map([[name, table]])).length === 0;
-    const columns = [...unreadable].flatMap(([name, all]) =>
-      all.map((one) => `${name}.${one}, which the engine can't read`),
-    );
-    return {
-      tables: new Map([...tables].filter(([name, table]) => isComparable(name, table))),
-      problems: [...columns, ...undeclarable(tables)],
-    };
+    // The address may be mistyped.
+    if (tables.size + unreadable.size === 0) context.output.progress(`note: ${name} has no tables at ${place}`);
+    const words = (table: string, column: string) => `${table}.${column} of ${name}, which the engine can't read`;
+    const unread = [...unreadable].map(([table, columns]) => [table, columns.map((one) => words(table, one))] as const);
+    return { tables, unread: new Map(unread) };
   });
 }
 
@@ -69,5 +74,5 @@ async function pointOf(version: number, { options }: Session): Promise<Side> {
     throw new MigrateError("ERR_USAGE", {
       problem: `there is no migration ${formatVersion(version)}, and no target of that name`,
     });
-  return { tables: databaseAfter(revisions.filter((one) => one.version <= version)), problems: [] };
+  return { tables: databaseAfter(revisions.filter((one) => one.version <= version)), unread: new Map() };
 }

@@ -40,8 +40,15 @@ export const diff = z.strictObject({
   equal: yes,
   from: text,
   to: text,
-  steps: texts.describe("What leads from the tables of `from` to those of `to`, as text."),
-  unlike: texts.describe("What no step leads to, or could not be compared."),
+  differences: z.array(
+    z.strictObject({
+      table: text,
+      what: z.enum(["table", "column", "order", "index", "metadata"]).describe("`order`: that of its columns."),
+      from: text.optional().describe("What `from` has, as text; absent if it lacks that."),
+      to: text.optional().describe("What `to` has."),
+    }),
+  ),
+  unread: texts.describe("What could not be compared."),
 });
 
 export const generate = z.union([
