@@ -99,6 +99,8 @@ test("a data file of the ledger that is cut is named, and the ledger can be rebu
   expect(stdout).not.toContain("restore an older version");
   renameSync(join(project.database, "_migrations.lance"), join(project.folder, "moved"));
   expect(await project.migrate(["repair", "--yes"])).toMatchObject({ code: 0 });
+  // When it ran, and for how long, is lost.
+  expect((await project.migrate(["status"])).stdout).toMatch(/^applied {2}0001_docs {2}\S+ \S+ +found in the tables$/m);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
 });

@@ -73,9 +73,11 @@ function showStatus(
         state("applied"),
         formatMigration(one),
         renderTime(one.at),
-        one.isBaselined ? "" : renderDuration(one.duration),
+        one.isBaselined || one.detail !== undefined ? "" : renderDuration(one.duration),
       ],
-      note: [...(one.isBaselined ? ["never ran here, baselined"] : []), ...(gone.has(one) ? [absence] : [])].join(", "),
+      note: [one.isBaselined ? "never ran here, baselined" : (one.detail ?? ""), gone.has(one) ? absence : ""]
+        .filter((words) => words !== "")
+        .join(", "),
     })),
     ...reverting.map((one) => ({ cells: [state("reverting"), formatMigration(one)], ...reversalText(one) })),
     ...begun.map(({ version, known }) => ({

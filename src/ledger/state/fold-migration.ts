@@ -53,7 +53,9 @@ export function foldMigration(
   if (known?.status === "applied") return known;
   if (saysApplied(record)) {
     const neverRan = record.event === "baselined" && { isBaselined: true as const };
-    return { ...facts, ...cut, status: "applied", order, at, by, ...neverRan };
+    // Of one that ran there is none.
+    const found = detail !== undefined && { detail };
+    return { ...facts, ...cut, status: "applied", order, at, by, ...found, ...neverRan };
   }
   return { ...facts, ...cut, status: "partial", order, at, by, detail, ...midwayOf(known, record, facts) };
 }
