@@ -16,8 +16,8 @@ export const adoptingErrors = {
       `nothing is ${d.verb ?? "pushed"}: ${d.problem}; ${d.hint}`,
   ),
   ERR_PUSH_FAILED: failed(
-    (d: { text: string; problem: string; done: number; total: number }) =>
-      `${d.text} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} done; fix the cause, and run migrate push again`,
+    (d: { verb?: "reset"; text: string; problem: string; done: number; total: number }) =>
+      `${d.text} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} done; fix the cause, and run migrate ${d.verb ?? "push"} again`,
   ),
   ERR_BASELINE_DIFFERS: refused(
     (d: { last: string; differences: readonly string[]; hint: string }) =>

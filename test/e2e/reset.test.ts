@@ -1,10 +1,14 @@
 /** `migrate reset`: all tables of migrations, made again. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { aProject, onStderr, type Project } from "../support/project.ts";
+import { killAt } from "../support/kill-moments.ts";
+import { aProject, onStderr, type Processes, type Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 
-async function aScene(push = true): Promise<Project> {
-  const project = aProject();
+async function aScene(push = true, processes: Processes = "shared"): Promise<Project> {
+  const project = aProject(processes);
   project.write(
     "migrate.config.ts",
     `export default { targets: { local: { kind: "lance", uri: ".lancedb", push: ${push} } } };`,
@@ -47,15 +51,58 @@ test("the tables of migrations are made again with the rows of migrations, and n
   await isAsMade(project);
 });
 
-test("after a kill between two tables, or before the ledger is dropped, the next reset does the rest", async () => {
+/** Kills the process before it drops its first table, its second and so on. */
+const killing = `import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+const { renameSync } = fs;
+let left = Number(process.env.DROPS);
+fs.renameSync = (from, to) => {
+  if (String(from).endsWith(".lance") && left-- === 0) process.kill(process.pid, "SIGKILL");
+  return renameSync(from, to);
+};
+syncBuiltinESMExports();
+`;
+
+test.each([0, 1, 2])(
+  "after a kill with %i tables dropped, up takes no dropped table for applied, and the next reset does the rest",
+  async (drops) => {
+    const project = await aScene(true, "own");
+    project.write("killing.mjs", killing);
+    const env = {
+      NODE_OPTIONS: `--import=${pathToFileURL(join(project.folder, "killing.mjs")).href}`,
+      DROPS: String(drops),
+    };
+    const { process: killed, finished } = project.start(["reset", "--yes"], env);
+    const { stdout, stderr } = await finished;
+    expect(killed.signalCode, stdout + stderr).toBe("SIGKILL");
+    expect(await project.migrate(["up"])).toMatchObject(
+      drops === 0 ? { code: 0 } : onStderr(4, "is not as the ledger records: it exists, but should not"),
+    );
+    expect(await project.migrate(["reset", "--yes"])).toMatchObject({ code: 0 });
+    await isAsMade(project);
+  },
+);
+
+test("tables of migrations whose files are gone are dropped too", async () => {
   const project = await aScene();
-  const tables = await lancedb.connect(project.database);
-  await tables.dropTable("docs");
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["reset", "--yes"])).toMatchObject({ code: 0 });
-  await isAsMade(project);
-  await tables.dropTable("_migrations");
-  expect(await project.migrate(["reset", "--yes"])).toMatchObject({ code: 0 });
+  rmSync(join(project.folder, "migrations/0002_gone.ts"));
+  const { code, stdout } = await project.migrate(["reset", "--yes"]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^drop docs with 2 rows\ndrop other with 0 rows\n/)]);
+  expect(await (await lancedb.connect(project.database)).tableNames()).not.toContain("other");
+});
+
+test("a run that holds the lease is not disturbed, and a killed one only until its lease has run out", async () => {
+  const killedUp = async (...flags: readonly string[]) => {
+    const project = await aScene(true, "own");
+    project.migration("0003_more.ts", `m.createTable("more", { id: m.int64() }), m.addColumn("more", "n", m.int32())`);
+    await killAt(project, ["up", "--json", ...flags], { lines: 2, share: 0 });
+    return project;
+  };
+  expect(await (await killedUp()).migrate(["reset", "--yes"])).toMatchObject(
+    onStderr(4, "wait until that run has ended or its lease has run out, then run migrate reset again"),
+  );
+  const project = await killedUp("--lease", "1");
+  await expect.poll(async () => (await project.migrate(["reset", "--yes"])).code, { timeout: 60_000 }).toBe(0);
   await isAsMade(project);
 });
 
