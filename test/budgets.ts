@@ -14,10 +14,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export const budgets: Readonly<Record<string, number>> = {
   // 1,120 more: probes of engines that the tests have not run on (700), commands that end well whatever ends them, Windows.
   // 230 more: verdicts, code that is linked and not run, .env, errors with several lines, ways back that status names.
-  "src, core": 41_050,
+  "src, core": 41_100,
   "src/features/app": 340,
-  // 430 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
-  "src/features/author": 5_280,
+  // 530 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
+  "src/features/author": 5_380,
   "src/features/bundle": 285,
   "src/features/completion": 215,
   "src/features/contracts": 1_235,
@@ -37,10 +37,10 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/telemetry": 290,
   "src/features/testing": 185,
   "src/features/types": 1_310,
-  // 7,750 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
-  test: 113_800,
-  // 1,290 more: indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 46_290,
+  // 7,900 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
+  test: 113_950,
+  // 1,330 more: indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
+  "docs, guide, in words": 46_330,
   // 900 more than before: how a killed run is resumed, steps of recipes, probes, greedy clients.
   "docs/internals, in words": 24_660,
 };
