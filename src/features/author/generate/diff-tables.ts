@@ -79,7 +79,12 @@ export function diff(
   }
   for (const [name, table] of renamed) steps.push({ kind: "renameTable", table, name });
   const kept = new Set(renamed.values());
-  for (const table of gone) if (!kept.has(table)) steps.push({ kind: "dropTable", table });
+  const dropped = gone.filter((table) => !kept.has(table));
+  // What can't be rolled back comes last, as another step may fail, unless a new table has the name in another case.
+  const isInTheWay = (table: string) => added.some((name) => name.toLowerCase() === table.toLowerCase());
+  const drops = Map.groupBy(dropped, isInTheWay);
+  const dropping = (tables: readonly string[] = []) => tables.map((table) => ({ kind: "dropTable", table }) as const);
+  steps.push(...dropping(drops.get(true)));
   for (const [table, wanted] of to) {
     const oldTable = renamed.get(table) ?? table;
     const was = from.get(oldTable);
@@ -92,6 +97,7 @@ export function diff(
     unsure.push(...change.unsure);
     impossible.push(...change.impossible);
   }
+  steps.push(...dropping(drops.get(false)));
   return { steps, unsure, impossible, unused: unused() };
 }
 

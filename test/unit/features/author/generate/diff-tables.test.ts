@@ -90,13 +90,13 @@ test("each change is its step", () => {
   };
   expect(found({ d, e: { a: int32() } }, { d: wanted, f: { a: float32() } })).toEqual({
     steps: [
-      { kind: "dropTable", table: "e" },
       { kind: "retypeColumn", table: "d", path: "id", type: { kind: "int64" } },
       { kind: "setNullable", table: "d", path: "id", nullable: false },
       { kind: "setNullable", table: "d", path: "source.url", nullable: false },
       expect.objectContaining({ kind: "addColumn", table: "d", name: "tags", nullable: true }),
       { kind: "dropColumn", table: "d", path: "source.at" },
       expect.objectContaining({ kind: "createTable", table: "f" }),
+      { kind: "dropTable", table: "e" },
     ],
     unsure: [],
     impossible: [],
@@ -113,6 +113,15 @@ test.each([
   const tableOf = (all: readonly string[]) =>
     databaseOf({ t: Object.fromEntries(all.map((name) => [name, int32()])) }).get("t")!;
   expect(areAlike(tableOf(["a", "b"]), tableOf(names))).toBe(isLike);
+});
+
+test("a table whose name another one gets in another case is dropped first", () => {
+  const { steps } = found({ Docs: d, other: d }, { docs: d });
+  expect(steps).toEqual([
+    { kind: "dropTable", table: "Docs" },
+    expect.objectContaining({ kind: "createTable", table: "docs" }),
+    { kind: "dropTable", table: "other" },
+  ]);
 });
 
 test("the order of columns is no difference", () => {
@@ -256,7 +265,7 @@ test("half of a swap answers nothing: no column gives its values to another that
 
 test("tables are asked about where the target gives them other names", () => {
   const [from, to] = [{ d }, { papers: d }];
-  expect(found(from, to).steps.map(({ kind }) => kind)).toEqual(["dropTable", "createTable"]);
+  expect(found(from, to).steps.map(({ kind }) => kind)).toEqual(["createTable", "dropTable"]);
   expect(found(from, to, { renamesTables: true }).unsure).toEqual([{ table: "d", names: ["papers"] }]);
   const answers = [{ table: "d", name: "papers" }];
   expect(found(from, to, { renamesTables: true, answers }).steps).toEqual([
