@@ -16,10 +16,10 @@ export const budgets: Readonly<Record<string, number>> = {
   // 230 more: verdicts, code that is linked and not run, .env, errors with several lines, ways back that status names.
   "src, core": 41_100,
   "src/features/app": 340,
-  // 530 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
-  "src/features/author": 5_380,
+  // 575 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
+  "src/features/author": 5_425,
   "src/features/bundle": 285,
-  "src/features/completion": 215,
+  "src/features/completion": 220,
   "src/features/contracts": 1_235,
   "src/features/embed": 7_275,
   "src/features/fleet": 555,

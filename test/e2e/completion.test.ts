@@ -41,6 +41,10 @@ const offered: readonly (readonly [words: string, candidates: readonly string[]]
   ["pull --except ", ["documents"]],
   ["serve --c", ["--color"]],
   ["completion ", ["bash", "zsh", "fish"]],
+  ["inspect ", ["documents"]],
+  ["diff ", ["local", "production"]],
+  ["diff local ", ["production"]],
+  ["diff local production --ch", ["--check"]],
   ["up --config ", []],
   ["-c missing.ts up --target ", []],
 ];

@@ -27,7 +27,7 @@ describe("inspect", () => {
     expect(await project.migrate(["inspect"])).toEqual({
       code: 0,
       stderr: "",
-      stdout: `docs  1 row
+      stdout: `docs  1 row  version 3
   id            int64                      not null
   full title    utf8
   v             fixedSizeList<float32, 2>
@@ -42,6 +42,7 @@ describe("inspect", () => {
         {
           name: "docs",
           rows: 1,
+          version: 2,
           columns: [{ name: "id", type: "int64", nullable: false }, { name: "full title" }, { name: "v" }],
           indexes: [{ name: "id_idx", on: "id", type: "btree" }],
         },
@@ -73,10 +74,16 @@ describe("inspect", () => {
     const other = aProject();
     const tables = await lancedb.connect(join(other.folder, ".lancedb"));
     await tables.createTable("others", [{ id: 1 }]);
-    expect(await other.migrate(["inspect"])).toMatchObject(onStdout(0, "others  1 row\n  id  float64\n"));
-    expect(await other.migrate(["inspect", "other"])).toMatchObject(
+    expect(await other.migrate(["inspect"])).toMatchObject(onStdout(0, "others  1 row  version 1\n  id  float64\n"));
+    expect(await other.migrate(["inspect", "others", "other"])).toMatchObject(
       onStderr(2, "local has no table other; did you mean others?"),
     );
+    await tables.createTable("second", [{ name: "a" }]);
+    await tables.createTable("third", [{ id: 1 }]);
+    expect(await other.migrate(["inspect", "third", "second"])).toMatchObject({
+      code: 0,
+      stdout: "third  1 row  version 1\n  id  float64\nsecond  1 row  version 1\n  name  utf8\n",
+    });
   });
 });
 

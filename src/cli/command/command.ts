@@ -68,9 +68,10 @@ export function flagsOf({ readsConfig, flags }: Command): FlagTable {
 
 /** The command and its arguments, as help shows them: `new [name]`. */
 export function usageOf({ name, flags }: Command): string {
-  const labels = Object.entries(flags).flatMap(([argument, { kind, isNeeded }]) =>
-    kind !== "positional" ? [] : isNeeded === true ? `<${argument}>` : `[${argument}]`,
-  );
+  const labels = Object.entries(flags).flatMap(([argument, { kind, isNeeded, isList }]) => {
+    const name = isList === true ? `${argument}..` : argument;
+    return kind !== "positional" ? [] : isNeeded === true ? `<${name}>` : `[${name}]`;
+  });
   return [name, ...labels].join(" ");
 }
 

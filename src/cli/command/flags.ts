@@ -12,6 +12,8 @@ export interface Flag<Value> {
   readonly alias?: string;
   /** For a positional without which the command does not work. */
   readonly isNeeded?: true;
+  /** For the last positional, if it takes several words. */
+  readonly isList?: true;
   /** What help shows in place of the value. Shells complete FILE, TARGET, NUMBER (of a migration), TABLE and a|b. */
   readonly value?: string;
   /** The value of what was typed: true for a switch, else a text, or a list if the flag is given several times. */
@@ -102,7 +104,17 @@ export const choiceFlag = <Word extends string>(describe: string, words: readonl
 export const nameArgument = (describe: string) =>
   flag("positional", describe, (typed) => (typeof typed === "string" ? typed : wrongFlag("is given twice")));
 
-export const neededArgument = (describe: string) => ({ ...nameArgument(describe), isNeeded: true as const });
+export const neededArgument = (describe: string, shown?: Shown) => ({
+  ...nameArgument(describe),
+  isNeeded: true as const,
+  ...shown,
+});
+
+/** All names that a command takes without a flag. */
+export const namesArgument = (describe: string, shown: Shown) => ({
+  ...flag("positional", describe, (typed) => [typed].flat().map(String), shown),
+  isList: true as const,
+});
 
 export function flag<Value>(
   kind: Flag<Value>["kind"],

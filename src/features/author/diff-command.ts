@@ -18,8 +18,8 @@ export const diffCommand = defineCommand({
   ],
   exits: { pending: "with --check: they differ" },
   flags: {
-    from: neededArgument("a target, or the number of a migration"),
-    to: neededArgument("what it is compared with: a target, or the number of a migration"),
+    from: neededArgument("a target, or the number of a migration", { value: "TARGET" }),
+    to: neededArgument("what it is compared with: a target, or the number of a migration", { value: "TARGET" }),
     check: switchFlag("exit with 3 if they differ"),
   },
   async run(context) {

@@ -3,9 +3,10 @@ import { formatType } from "../../schema/data-type.ts";
 import { similarName } from "../../schema/names.ts";
 import type { Database, Table } from "../../schema/table.ts";
 import { formatIndex } from "../../schema/table-index.ts";
+import type { Target } from "../../targets/contract/target.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 import { defineCommand, withSession } from "../../cli/command/command.ts";
-import { choiceFlag, nameArgument } from "../../cli/command/flags.ts";
+import { choiceFlag, namesArgument } from "../../cli/command/flags.ts";
 import type { Output } from "../../cli/command/output.ts";
 import { renderTable } from "../../cli/render/table.ts";
 import { adopt, undeclarable } from "./adopt/adopt-tables.ts";
@@ -20,12 +21,12 @@ export const inspectCommand = defineCommand({
   describe: "print the present tables of a target: columns, indexes and rows",
   examples: [
     ["migrate inspect", "print all tables"],
-    ["migrate inspect documents --target production", "print one table of another target"],
+    ["migrate inspect documents people --target production", "print two tables of another target"],
     ["migrate inspect --format schema", "print them as schema.ts declares tables"],
     ["migrate inspect --format mermaid", "print a diagram for Markdown"],
   ],
   flags: {
-    table: nameArgument("the table; by default all"),
+    tables: namesArgument("the tables; by default all", { value: "TABLE" }),
     format: choiceFlag("what to print: text, schema.ts, or a diagram of Mermaid", formats),
   },
   conflicts: [["format", "json"]],
@@ -33,7 +34,7 @@ export const inspectCommand = defineCommand({
     const { flags, output } = context;
     await withSession(context, async ({ options }) => {
       const { name, place } = options.target;
-      const found = await inspected(options, flags.table);
+      const found = await inspected(options, flags.tables);
       if (flags.format === "schema") return printSchema(found.tables, output);
       if (flags.format === "mermaid") return output.results(mermaidLines(found.tables));
       output.data<typeof shapes.inspect>({ target: name, tables: found.documents });
@@ -47,19 +48,24 @@ export const inspectCommand = defineCommand({
 type TableDocument = ReturnType<typeof documentOf>;
 
 /** Throws ERR_USAGE. */
-async function inspected({ target, ledger }: MigratorOptions, only: string | undefined) {
+async function inspected({ target, ledger }: MigratorOptions, only: readonly string[] | undefined) {
   const names = await presentNames({ target, ledger });
-  if (only !== undefined && !names.includes(only)) {
-    const similar = similarName(only, names);
-    const problem = `${target.name} has no table ${only}${similar === undefined ? "" : `; did you mean ${similar}?`}`;
-    throw new MigrateError("ERR_USAGE", { problem });
-  }
-  const { tables, unreadable } = await presentTables(target, only === undefined ? names : [only]);
+  for (const name of only ?? names) if (!names.includes(name)) throw unknownTable(target, name, names);
+  const { tables, unreadable } = await presentTables(target, only === undefined ? names : [...new Set(only)]);
   const documents: TableDocument[] = [];
-  for (const [name, table] of tables) documents.push(documentOf(name, table, await target.countRows?.(name)));
+  for (const [name, table] of tables) {
+    const version = (await target.describeTable(name))?.version;
+    documents.push({ ...documentOf(name, table, await target.countRows?.(name)), version });
+  }
   for (const [name, columns] of unreadable)
     documents.push({ ...documentOf(name, { columns: [] }, undefined), unreadable: [...columns] });
   return { tables, documents };
+}
+
+function unknownTable(target: Target, name: string, names: readonly string[]): MigrateError {
+  const similar = similarName(name, names);
+  const problem = `${target.name} has no table ${name}${similar === undefined ? "" : `; did you mean ${similar}?`}`;
+  return new MigrateError("ERR_USAGE", { problem });
 }
 
 /** `rows`: undefined if the target can't count them. */
@@ -78,13 +84,18 @@ function documentOf(name: string, { columns, indexes = {}, metadata = {} }: Tabl
     metadata: Object.fromEntries(
       Object.entries(metadata).flatMap(([key, value]) => (value === null ? [] : [[key, value]])),
     ),
+    version: undefined as number | undefined,
     unreadable: undefined as readonly string[] | undefined,
   };
 }
 
-function printTable({ name, rows, columns, indexes, metadata, unreadable = [] }: TableDocument, output: Output): void {
+function printTable(
+  { name, rows, version, columns, indexes, metadata, unreadable = [] }: TableDocument,
+  output: Output,
+): void {
   const size = rows === undefined ? [] : [`  ${formatNumber(rows)} ${rows === 1 ? "row" : "rows"}`];
-  output.result([{ style: "bold", text: name }, ...size]);
+  const at = version === undefined ? [] : [{ style: "dim", text: `  version ${version}` } as const];
+  output.result([{ style: "bold", text: name }, ...size, ...at]);
   for (const column of unreadable)
     output.result({ style: "red", text: `  the engine can't read its column ${column}` });
   const lines = [

@@ -21,6 +21,7 @@ export const inspect = z.strictObject({
     z.strictObject({
       name: text,
       rows: whole.optional().describe("Absent if the target can't count them."),
+      version: whole.optional().describe("Absent if the target does not report it."),
       columns: z.array(z.strictObject({ name: text, type: text, nullable: yes })),
       indexes: z.array(z.strictObject({ name: text, on: text.describe("The path of its column."), type: text })),
       metadata: z.record(text, text).describe("Of the table's schema."),

@@ -73,9 +73,16 @@ async function wordsFor(
       (await known.loadCommands()).map(({ name, describe }) => [name, describe]),
     );
   const positionals = Object.values(flags).filter(({ kind }) => kind === "positional");
-  const values = positionals.flatMap(({ value = "" }) => wordsIn(value));
-  const isGiven = values.some(([value]) => before.includes(value));
-  if (values.length > 0 && !isGiven && !current.startsWith("-")) return startingWith(current, values);
+  const all = await Promise.all(positionals.map((flag) => valuesOf(flag, { before, current, flags, known })));
+  // Each once, also if several arguments take it.
+  const values = [...new Map(all.flat().map((candidate) => [candidate[0], candidate])).values()];
+  const given = values.filter(([value]) => before.includes(value)).length;
+  const takesMore = positionals.some(({ isList }) => isList) || given < positionals.length;
+  if (values.length > 0 && takesMore && !current.startsWith("-"))
+    return startingWith(
+      current,
+      values.filter(([value]) => !before.includes(value)),
+    );
   const left = Object.entries(flags).filter(
     ([name, { kind, value = "" }]) => kind !== "positional" && (isAboutTables(value) || !before.includes(`--${name}`)),
   );

@@ -46,10 +46,15 @@ function commandLine(
         usageOf(command).replaceAll("<", "[").replaceAll(">", "]"),
         command.describe,
         (builder) => withFlags(builder, command.flags),
-        (typed) => choose({ command, typed }),
+        (typed) => choose({ command, typed: withoutEmptyLists(typed) }),
       ),
     cli,
   );
+}
+
+/** For yargs, an argument that may be several words and is not given is an empty list. */
+function withoutEmptyLists(typed: GivenCommand["typed"]): GivenCommand["typed"] {
+  return Object.fromEntries(Object.entries(typed).filter(([, value]) => !Array.isArray(value) || value.length > 0));
 }
 
 /**
