@@ -151,7 +151,7 @@ test.each(inTurn(described))("tables that are gone, and that came back, are adop
     code: 0,
   });
   expect(stepsOf(project, "0006_again.ts")).toBe(
-    `export const up: readonly Step[] = [\n  dropTable("places"),\n  createTable("people", { id: float64() }),\n];\n`,
+    `export const up: readonly Step[] = [\n  createTable("people", { id: float64() }),\n  dropTable("places"),\n];\n`,
   );
   expect(await project.run("baseline")).toMatchObject({ code: 0 });
   expect(await project.run("verify")).toMatchObject({ code: 0 });

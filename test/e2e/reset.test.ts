@@ -102,7 +102,7 @@ test("a run that holds the lease is not disturbed, and a killed one only until i
     onStderr(4, "wait until that run has ended or its lease has run out, then run migrate reset again"),
   );
   const project = await killedUp("--lease", "1");
-  await expect.poll(async () => (await project.migrate(["reset", "--yes"])).code, { timeout: 60_000 }).toBe(0);
+  await expect.poll(async () => (await project.migrate(["reset", "--yes"])).code).toBe(0);
   await isAsMade(project);
 });
 

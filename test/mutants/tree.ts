@@ -59,13 +59,16 @@ export interface Tree {
 
 /** What is running, each with what it started. */
 const running = new Set<ChildProcess>();
-for (const signal of ["SIGINT", "SIGTERM"] as const)
-  process.on(signal, () => {
-    for (const child of running) endGroup(child);
-    process.exit(1);
-  });
+const signals = ["SIGINT", "SIGTERM"] as const;
+
+function stop(): void {
+  for (const child of running) endGroup(child);
+  process.exit(1);
+}
 
 export function aTree(): Tree {
+  // Not when this is loaded: tests that send signals may run in the same process.
+  for (const signal of signals) process.on(signal, stop);
   const folder = mkdtempSync(join(tmpdir(), "lance-migrate-mutants-"));
   const repository = join(folder, "repository");
   cpSync(root, repository, { recursive: true, filter: (path) => !left.has(path.slice(root.length)) });
@@ -98,7 +101,10 @@ export function aTree(): Tree {
         rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
       }
     },
-    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
+    remove() {
+      for (const signal of signals) process.off(signal, stop);
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
   };
 }
 

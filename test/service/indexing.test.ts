@@ -112,10 +112,11 @@ test("a table with more rows than are compared can be rolled back after its inde
   const migrate = (...args: string[]) => project.migrate(args, { MIGRATE_API_KEY: apiKey });
   expect(await migrate("baseline")).toMatchObject({ code: 0 });
   project.migration("0002_kinds.ts", `m.execute("docs", { update: { kind: "0" }, where: "id < 30" }),`);
-  expect(await migrate("up", "--accept", "lossy")).toMatchObject({ code: 0 });
   const version = await table.version();
+  expect(await migrate("up", "--accept", "lossy")).toMatchObject({ code: 0 });
   await expect.poll(async () => (await table.indexStats("kind_idx"))!.numUnindexedRows).toBe(0);
-  expect(await table.version()).toBeGreaterThan(version);
+  // That of the update, and one more, which may be there before `up` has ended.
+  expect(await table.version()).toBeGreaterThan(version + 1);
   expect(await migrate("down")).toMatchObject({ code: 0 });
   expect(await table.countRows("kind = 0")).toBe(1);
   // A row that an application has written is found as before.
