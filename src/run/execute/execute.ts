@@ -126,11 +126,25 @@ async function executeMigration(
 ): Promise<LedgerEntry> {
   const progress = await beginMigration(given, applied, execution);
   const { planned } = progress;
+  const { writeGuard } = execution;
   // Before anything is recorded: a record that counts the found action as done would end the checks of it.
   await checkFound(progress);
   await callBefore(progress);
   await keepRestorePoints(progress);
-  for (const [index, action] of planned.actions.entries()) await executeNextAction(progress, action, index === 0);
+  for (const [index, action] of planned.actions.entries()) {
+    const isFirst = index === 0;
+    await stopIfInterrupted(progress, isFirst);
+    if (action.recordFirst) await recordProgress(progress);
+    // The run that was taken over may have done the action that is in doubt, or may still do it.
+    const mayBeDone = planned.inDoubt && isFirst;
+    const context = contextOf(progress, action, isFirst);
+    const run: GuardedRun = (mayAct, inDoubt) => executeAction(action, mayBeDone || inDoubt, { ...context, mayAct });
+    const ending: Guarded =
+      writeGuard === undefined || planned.direction === "up"
+        ? await executeAction(action, mayBeDone, context)
+        : await executeGuarded(run, planned, action, progress.done, writeGuard);
+    await requireDone(progress, action, ending, context);
+  }
   await progress.versions.date(execution.target);
   const detail = await newlyDeferred(planned, execution.target);
   return { event: events[planned.direction].end, ...factsNow(progress, planned.units), ...(detail && { detail }) };
@@ -168,29 +182,28 @@ async function checkFound(progress: MigrationProgress): Promise<void> {
   if (lost !== undefined) throw await stopped(progress, found, { error: lost, inDoubt: false });
 }
 
-async function executeNextAction(progress: MigrationProgress, action: PlannedAction, isFirst: boolean): Promise<void> {
-  const { planned, execution, versions } = progress;
-  const { bound, writeGuard } = execution;
+/** What the next action needs to be executed. */
+function contextOf(progress: MigrationProgress, { action }: PlannedAction, isFirst: boolean) {
+  const { planned, execution } = progress;
   const { version, name } = planned.migration;
-  await stopIfInterrupted(progress, isFirst);
-  if (action.recordFirst) await recordProgress(progress);
-  // The run that was taken over may have done the action that is in doubt, or may still do it.
-  const mayBeDone = planned.inDoubt && isFirst;
-  const place = { version, name, action: progress.done + 1, total: planned.total };
-  const notes = notesOf(progress);
-  const context = {
+  return {
     ...execution,
+    ...notesOf(progress),
     midway: isFirst ? planned.midway : undefined,
-    note: notes.note,
-    place,
-    bound: bound.get(action.action.table),
-    mayLose: writeGuard === undefined,
+    place: { version, name, action: progress.done + 1, total: planned.total },
+    bound: execution.bound.get(action.table),
+    mayLose: execution.writeGuard === undefined,
   };
-  const run: GuardedRun = (mayAct, inDoubt) => executeAction(action, mayBeDone || inDoubt, { ...context, mayAct });
-  const ending: Guarded =
-    writeGuard === undefined || planned.direction === "up"
-      ? await executeAction(action, mayBeDone, context)
-      : await executeGuarded(run, planned, action, progress.done, writeGuard);
+}
+
+/** Counts the action as done. If it failed, or has lost something of others, records how far the migration got, and throws. */
+async function requireDone(
+  progress: MigrationProgress,
+  action: PlannedAction,
+  ending: Guarded,
+  { place, notes }: ReturnType<typeof contextOf>,
+): Promise<void> {
+  const { execution, versions } = progress;
   if ("error" in ending) {
     if (ending.part !== undefined) versions.note(action, ending.part);
     throw (
@@ -200,7 +213,7 @@ async function executeNextAction(progress: MigrationProgress, action: PlannedAct
   }
   versions.note(action, ending);
   // From here on, the name may belong to another table.
-  if (replacesTable.has(action.action.kind)) bound.delete(action.action.table);
+  if (replacesTable.has(action.action.kind)) execution.bound.delete(action.action.table);
   progress.done++;
   // The action is done, so the loss is reported only once.
   const lost = ending.lost ?? metadataError(place, ending.harm);
@@ -210,9 +223,9 @@ async function executeNextAction(progress: MigrationProgress, action: PlannedAct
 /** Notes of the next action in the ledger. `unwritten`: why one of them failed. */
 function notesOf(progress: MigrationProgress) {
   const { planned, done } = progress;
-  const notes = {
-    hasBegun: false,
-    unwritten: undefined as unknown,
+  const notes = { hasBegun: false, unwritten: undefined as unknown };
+  return {
+    notes,
     async note({ indexes, metadata }: Preserved, commit: number): Promise<void> {
       notes.hasBegun = true;
       const step = begunHash(unitsBegun(planned, done + 1).at(-1)!);
@@ -222,7 +235,6 @@ function notesOf(progress: MigrationProgress) {
       });
     },
   };
-  return notes;
 }
 
 /** The error if the last action of a run that was stopped has lost something; otherwise undefined. */

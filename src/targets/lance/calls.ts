@@ -196,11 +196,11 @@ export const supported: Capabilities["actions"] = Object.fromEntries(
   Object.entries(calls).map(([kind, call]) => [kind, typeof call === "string" ? call : true]),
 );
 
-export async function callEngine(action: Action, on: On, store: Store): Promise<Executed> {
-  const call = callFor(action);
-  if (call.execute === undefined) throw new TypeError(`a run itself executes ${action.kind}`);
-  const done = await call.execute(action, on, store);
-  return typeof done === "object" ? done : { version: done };
+/** Makes the action's call. */
+export function callOf(action: Action): NonNullable<EngineCall<ActionKind>["execute"]> {
+  const { execute } = callFor(action);
+  if (execute === undefined) throw new TypeError(`a run itself executes ${action.kind}`);
+  return execute;
 }
 
 export async function describeCall(action: Action, before: Table = { columns: [] }): Promise<string> {

@@ -8,7 +8,7 @@ import { engineProblem, isUnreadable } from "../../engine/problem/engine-problem
 import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables } from "../../engine/clone-tables.ts";
 import { assumptions, refuses } from "./assumptions.ts";
-import { describeCall, callEngine, supported } from "./calls.ts";
+import { callOf, describeCall, supported } from "./calls.ts";
 import { lanceRecords } from "./ledger-table.ts";
 import { displayName, type LanceConfig } from "./options.ts";
 import { lanceRows } from "./rows.ts";
@@ -55,7 +55,12 @@ export async function open(
     ...inFolder,
     async execute(action, seen) {
       if (seen === undefined && action.kind !== "createTable") throw new Error(`there is no table ${action.table}`);
-      return await calling(() => callEngine(action, seen as LanceSnapshot, store));
+      try {
+        const done = await callOf(action)(action, seen as LanceSnapshot, store);
+        return typeof done === "object" ? done : { version: done };
+      } catch (cause) {
+        throw store.translated(cause);
+      }
     },
     undo: ({ table }, seen, made) =>
       calling(() => undoCommit(packageTable((seen as LanceSnapshot).handle), made, opening(table))),

@@ -57,14 +57,18 @@ export function openStore(location: DatabaseLocation, target: string, answerSeco
       throw damageBehind(cause) ?? new MigrateError("ERR_TARGET_UNREACHABLE", { target, problem }, { cause });
     }
   };
-  /** Unlike `reaching`, this sets no limit and changes only errors about the object store itself, or a damaged file. */
+  /** An error of a call: another one if it is about the object store itself, or a damaged file. */
+  const translated = (cause: unknown): unknown => {
+    const problem = folder === undefined && !isConflict(cause) ? storeProblemOf(cause)?.sentence : undefined;
+    if (problem === undefined) return damageBehind(cause) ?? cause;
+    return new MigrateError("ERR_TARGET_UNREACHABLE", { target, problem }, { cause });
+  };
+  /** Unlike `reaching`, this sets no limit, and translates errors only so. */
   const calling = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work();
     } catch (cause) {
-      const problem = folder === undefined && !isConflict(cause) ? storeProblemOf(cause)?.sentence : undefined;
-      if (problem === undefined) throw damageBehind(cause) ?? cause;
-      throw new MigrateError("ERR_TARGET_UNREACHABLE", { target, problem }, { cause });
+      throw translated(cause);
     }
   };
   /** For reads that may fail for a reason of their own, such as a version that no longer exists. */
@@ -106,6 +110,7 @@ export function openStore(location: DatabaseLocation, target: string, answerSeco
     damaged,
     reaching,
     calling,
+    translated,
     asking,
     openNative,
     open,
