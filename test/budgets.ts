@@ -13,11 +13,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
   // 1,120 more: probes of engines that the tests have not run on (700), commands that end well whatever ends them, Windows.
+  // 75 more: materialized views are described and found.
   // 230 more: verdicts, code that is linked and not run, .env, errors with several lines, ways back that status names.
-  "src, core": 41_100,
+  "src, core": 41_180,
   "src/features/app": 340,
   // 575 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
-  "src/features/author": 5_425,
+  "src/features/author": 5_445,
   "src/features/bundle": 285,
   "src/features/completion": 220,
   "src/features/contracts": 1_235,
@@ -37,12 +38,15 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/telemetry": 290,
   "src/features/testing": 185,
   "src/features/types": 1_310,
+  // New: steps that break a materialized view are refused.
+  "src/features/views": 85,
   // 7,900 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
-  test: 113_950,
+  // 250 more: materialized views.
+  test: 114_200,
   // 1,330 more: indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 46_330,
-  // 900 more than before: how a killed run is resumed, steps of recipes, probes, greedy clients.
-  "docs/internals, in words": 24_660,
+  "docs, guide, in words": 46_420,
+  // 1,040 more than before: materialized views, how a killed run is resumed, steps of recipes, probes, greedy clients.
+  "docs/internals, in words": 24_800,
 };
 
 /** The lines or words of each part. */

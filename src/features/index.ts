@@ -20,6 +20,7 @@ export { rest } from "./rest/feature.ts";
 export { serve } from "./serve/feature.ts";
 export { telemetry } from "./telemetry/feature.ts";
 export { types } from "./types/feature.ts";
+export { views } from "./views/feature.ts";
 
 /** What they add to the migrator for programs. */
 export type FeatureMembers = RehearseMembers & RepairMembers;

@@ -76,27 +76,21 @@ export function usageOf({ name, flags }: Command): string {
 }
 
 /** Opens the configured target, runs `work` and closes the target. Throws ERR_DATABASE_NEEDED. */
-export async function withSession<Result>(
+export function withSession<Result>(
   context: Context,
   work: (session: Session) => Promise<Result>,
   emit?: Events,
 ): Promise<Result> {
-  return await withAnySession(
-    context,
-    async (session) => {
-      requireDatabase(session);
-      return await work(session);
-    },
-    emit,
-  );
+  const onOne = (session: Session) => {
+    requireDatabase(session);
+    return work(session);
+  };
+  return withAnySession(context, onOne, emit);
 }
 
 /** The same for work that touches no table, for which any of several targets will do. */
-export async function withAnyTarget<Result>(
-  context: Context,
-  work: (session: Session) => Promise<Result>,
-): Promise<Result> {
-  return await withAnySession(context, work, undefined, true);
+export function withAnyTarget<Result>(context: Context, work: (session: Session) => Promise<Result>): Promise<Result> {
+  return withAnySession(context, work, undefined, true);
 }
 
 /** The same for work that needs no database, or all of them, if the target has several. */

@@ -58,12 +58,13 @@ async function sideOf(word: string, context: Context): Promise<Side> {
   if (/^\d+$/.test(word)) return await withAnySession(context, async (session) => await pointOf(Number(word), session));
   return await withSession({ ...context, flags: { ...context.flags, target: word } }, async ({ options }) => {
     const { name, place } = options.target;
-    const { tables, unreadable } = await presentTables(options.target, await presentNames(options));
+    const { tables, views, unreadable } = await presentTables(options.target, await presentNames(options));
     // The address may be mistyped.
-    if (tables.size + unreadable.size === 0) context.output.progress(`note: ${name} has no tables at ${place}`);
+    if (tables.size + views.size + unreadable.size === 0)
+      context.output.progress(`note: ${name} has no tables at ${place}`);
     const words = (table: string, column: string) => `${table}.${column} of ${name}, which the engine can't read`;
     const unread = [...unreadable].map(([table, columns]) => [table, columns.map((one) => words(table, one))] as const);
-    return { tables, unread: new Map(unread) };
+    return { tables: new Map([...tables, ...views]), unread: new Map(unread) };
   });
 }
 

@@ -2,6 +2,7 @@ import { formatNumber, MigrateError } from "../../errors/migrate-error.ts";
 import { formatType } from "../../schema/data-type.ts";
 import { similarName } from "../../schema/names.ts";
 import type { Database, Table } from "../../schema/table.ts";
+import { viewOf } from "../../wire/lance/view.ts";
 import { formatIndex } from "../../schema/table-index.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
@@ -12,7 +13,7 @@ import { renderTable } from "../../cli/render/table.ts";
 import { adopt, undeclarable } from "./adopt/adopt-tables.ts";
 import { schemaText } from "./scaffold/print-schema.ts";
 import { mermaidLines } from "./adopt/mermaid.ts";
-import { presentNames, presentTables } from "./adopt/present-tables.ts";
+import { presentNames, presentTables, viewWords } from "./adopt/present-tables.ts";
 import type * as shapes from "./json.ts";
 
 const formats = ["text", "schema", "mermaid"] as const;
@@ -35,7 +36,7 @@ export const inspectCommand = defineCommand({
     await withSession(context, async ({ options }) => {
       const { name, place } = options.target;
       const found = await inspected(options, flags.tables);
-      if (flags.format === "schema") return printSchema(found.tables, output);
+      if (flags.format === "schema") return printSchema(found, output);
       if (flags.format === "mermaid") return output.results(mermaidLines(found.tables));
       output.data<typeof shapes.inspect>({ target: name, tables: found.documents });
       for (const one of found.documents) printTable(one, output);
@@ -51,15 +52,19 @@ type TableDocument = ReturnType<typeof documentOf>;
 async function inspected({ target, ledger }: MigratorOptions, only: readonly string[] | undefined) {
   const names = await presentNames({ target, ledger });
   for (const name of only ?? names) if (!names.includes(name)) throw unknownTable(target, name, names);
-  const { tables, unreadable } = await presentTables(target, only === undefined ? names : [...new Set(only)]);
+  const { tables, views, unreadable } = await presentTables(target, only === undefined ? names : [...new Set(only)]);
   const documents: TableDocument[] = [];
-  for (const [name, table] of tables) {
+  for (const [name, table] of [...tables, ...views]) {
     const version = (await target.describeTable(name))?.version;
-    documents.push({ ...documentOf(name, table, await target.countRows?.(name)), version });
+    documents.push({
+      ...documentOf(name, table, await target.countRows?.(name)),
+      version,
+      viewOf: viewOf(table)?.from,
+    });
   }
   for (const [name, columns] of unreadable)
     documents.push({ ...documentOf(name, { columns: [] }, undefined), unreadable: [...columns] });
-  return { tables, documents };
+  return { tables, views, documents };
 }
 
 function unknownTable(target: Target, name: string, names: readonly string[]): MigrateError {
@@ -86,16 +91,18 @@ function documentOf(name: string, { columns, indexes = {}, metadata = {} }: Tabl
     ),
     version: undefined as number | undefined,
     unreadable: undefined as readonly string[] | undefined,
+    viewOf: undefined as string | undefined,
   };
 }
 
 function printTable(
-  { name, rows, version, columns, indexes, metadata, unreadable = [] }: TableDocument,
+  { name, rows, version, columns, indexes, metadata, unreadable = [], viewOf: source }: TableDocument,
   output: Output,
 ): void {
   const size = rows === undefined ? [] : [`  ${formatNumber(rows)} ${rows === 1 ? "row" : "rows"}`];
   const at = version === undefined ? [] : [{ style: "dim", text: `  version ${version}` } as const];
-  output.result([{ style: "bold", text: name }, ...size, ...at]);
+  const from = source === undefined ? [] : [`  view of ${source}`];
+  output.result([{ style: "bold", text: name }, ...from, ...size, ...at]);
   for (const column of unreadable)
     output.result({ style: "red", text: `  the engine can't read its column ${column}` });
   const lines = [
@@ -107,12 +114,12 @@ function printTable(
 }
 
 /** Leaves out what `schema.ts` can't declare, and states it. */
-function printSchema(tables: Database, output: Output): void {
+function printSchema({ tables, views }: Record<"tables" | "views", Database>, output: Output): void {
   const problems = undeclarable(tables);
   const declarable = new Map(
     [...tables].filter(([name, table]) => undeclarable(new Map([[name, table]])).length === 0),
   );
   const { tables: declared, left } = adopt(new Map(), declarable);
   output.results(schemaText(declared).trimEnd().split("\n"));
-  for (const words of [...problems, ...left]) output.progress(`note: left out: ${words}`);
+  for (const words of [...viewWords(views), ...problems, ...left]) output.progress(`note: left out: ${words}`);
 }

@@ -25,6 +25,7 @@ export const inspect = z.strictObject({
       columns: z.array(z.strictObject({ name: text, type: text, nullable: yes })),
       indexes: z.array(z.strictObject({ name: text, on: text.describe("The path of its column."), type: text })),
       metadata: z.record(text, text).describe("Of the table's schema."),
+      viewOf: text.optional().describe("The table from which the engine computes this one, a materialized view."),
       unreadable: texts.optional().describe("Columns that the engine can't read. Then the others are not described."),
     }),
   ),

@@ -1,6 +1,6 @@
 /**
- * A target whose tables look as migrations see them: without prepared columns, and with deferred indexes. An index
- * that waits for values is marked as deferred instead of being created (schema/deferred-index.ts).
+ * A target whose tables look as migrations see them: without prepared columns and what the engine notes in views, and with
+ * deferred indexes. An index that waits for values is marked as deferred instead of being created (schema/deferred-index.ts).
  */
 import type {
   Action,
@@ -22,6 +22,7 @@ import {
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { isVectorIndex, waitsForValues } from "../../schema/table-index.ts";
 import type { Table } from "../../schema/table.ts";
+import { withoutViewState } from "../../wire/lance/view.ts";
 import { countVectors } from "./count-vectors.ts";
 import type { Capabilities, Executed, TableSnapshot, Target } from "./target.ts";
 
@@ -35,7 +36,7 @@ export function withHiddenColumns(target: Target): Target {
   const marksOf = new WeakMap<Table, DeferralMarks>();
   const wholes = new WeakMap<Table, Table>();
   const view = (table: Table): Table => {
-    const seen = withDeferred(withoutPrepared(table));
+    const seen = withDeferred(withoutPrepared(withoutViewState(table)));
     if (seen === table) return table;
     marksOf.set(seen, deferralMarks(table.columns));
     wholes.set(seen, table);

@@ -16,6 +16,7 @@ import type { Column } from "../../schema/data-type.ts";
 import type { NewTables, TableFormat } from "../../schema/table-format.ts";
 import type { Table } from "../../schema/table.ts";
 import type { LedgerStore } from "./ledger-store.ts";
+import type { View } from "../../wire/lance/view.ts";
 import type { TargetCheck } from "./target-check.ts";
 import type { RowAccess, WantedValues } from "./row-access.ts";
 import type { Versions } from "./versions.ts";
@@ -141,6 +142,8 @@ export interface Target {
   readonly newTables?: NewTables | undefined;
   /** The format of a table's files; undefined if it can't be determined. Absent if the target can't determine any. */
   readonly formatOf?: ((table: string) => TableFormat | undefined) | undefined;
+  /** The materialized views by their names. Opens each table. Absent if the target can't have any. */
+  readonly views?: (() => Promise<ReadonlyMap<string, View>>) | undefined;
   /** The columns, as text, that make describing the table fail. Absent if the target can't determine them. */
   readonly unreadable?: ((table: string) => readonly string[]) | undefined;
   /**

@@ -23,6 +23,7 @@ import { allFiles, search } from "../../engine/query.ts";
 import { tryDropping } from "../../engine/try-calls.ts";
 import { openWithTime, versionTime } from "../../engine/version-time.ts";
 import { keepVersion, keptVersions, releaseVersion, newestReadable } from "../../engine/versions.ts";
+import { viewOf, type View } from "../../wire/lance/view.ts";
 import { withHiddenColumns } from "../contract/hidden-columns.ts";
 import { holds } from "../contract/holds.ts";
 import { describeVersion, misfitsSince } from "../contract/restore-versions.ts";
@@ -69,6 +70,7 @@ export async function open(
     widths: (table, expressions, rows) =>
       reaching(async () => await sampledWidths(rowsOf(await existing(table)), expressions, rows)),
     newTables,
+    views: () => reaching(() => viewsIn(store)),
     countRows: (table, predicate, version, most) => asking(() => oldVersions(table).count(version, predicate, most)),
     holds: (action) => asking(() => holds(oldVersions(action.table), action)),
     versions: {
@@ -121,6 +123,19 @@ async function describe(store: Store, table: string, withIndexes: boolean): Prom
   const schema = await readSchema(handle);
   const indexes = withIndexes ? { indexes: await indexesOf(store, table, handle) } : {};
   return { handle, table: { ...schema, ...indexes }, version, at, instance };
+}
+
+async function viewsIn({ tables, openNative }: Store): Promise<ReadonlyMap<string, View>> {
+  const views = new Map<string, View>();
+  for (const name of await tables()) {
+    // The engine can't refresh a view either whose schema can't be read.
+    const view = await openNative(name)
+      .then((handle) => handle && readSchema(handle))
+      .then((schema) => schema && viewOf(schema))
+      .catch(() => undefined);
+    if (view !== undefined) views.set(name, view);
+  }
+  return views;
 }
 
 async function indexesOf({ location, opening }: Store, table: string, handle: NativeTable) {

@@ -3,6 +3,7 @@ import { ledgerOfMarker, isStaging, parseMarkerName } from "../../../ledger/jour
 import { isLedgerShaped } from "../../../ledger/journal/rows-journal.ts";
 import { MigrateError } from "../../../errors/migrate-error.ts";
 import { databaseOf, type Database } from "../../../schema/table.ts";
+import { viewOf } from "../../../wire/lance/view.ts";
 import type { MigratorOptions } from "../../../run/run-context.ts";
 import { describeForPlan } from "../../../run/prepare/describe-tables.ts";
 import type { Target } from "../../../targets/contract/target.ts";
@@ -20,8 +21,15 @@ export interface PresentTables {
   readonly tables: Database;
   /** The columns that the engine can't read, by the names of their tables, which are not described. */
   readonly unreadable: ReadonlyMap<string, readonly string[]>;
+  /** Those that the engine computes from others (wire/lance/view.ts). */
+  readonly views: Database;
   /** The tables of other ledgers, each with its ledger's name. */
   readonly ledgers: ReadonlyMap<string, string>;
+}
+
+/** What no migration makes of them, as text. */
+export function viewWords(views: Database): readonly string[] {
+  return [...views].map(([name, table]) => `${name}, which is a view of ${viewOf(table)!.from}`);
 }
 
 /** With their indexes. Throws ERR_USAGE if the target can't describe them. */
@@ -40,5 +48,9 @@ export async function presentTables(target: Target, all: readonly string[]): Pro
   const described = databaseOf(await describeForPlan(target, names, new Set(names), true));
   const shaped = [...described].filter(([, { columns }]) => isLedgerShaped(columns));
   const ledgers = new Map(shaped.map(([name]) => [name, ledgerOfMarker(name) ?? name]));
-  return { tables: new Map([...described].filter(([name]) => !ledgers.has(name))), unreadable, ledgers };
+  const own = [...described].filter(([name]) => !ledgers.has(name));
+  const { tables = [], views = [] } = Object.groupBy(own, ([, table]) =>
+    viewOf(table) === undefined ? "tables" : "views",
+  );
+  return { tables: new Map(tables), views: new Map(views), unreadable, ledgers };
 }

@@ -6,7 +6,7 @@ import { adopt, undeclarable, type Adoption } from "./adopt-tables.ts";
 import { shellWord } from "../../shared/format-notation.ts";
 import { similarName } from "../../../schema/names.ts";
 import { runContext, type MigratorOptions } from "../../../run/run-context.ts";
-import { presentNames, presentTables } from "./present-tables.ts";
+import { presentNames, presentTables, viewWords } from "./present-tables.ts";
 
 /** `except`: the tables to leave out. Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. */
 export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {
@@ -45,7 +45,7 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
     );
   const unreadable = (name: string) => target.unreadable?.(name) ?? [];
   const readable = chosen.filter((name) => unreadable(name).length === 0);
-  const { tables: found, ledgers } = await presentTables(target, readable);
+  const { tables: found, views, ledgers } = await presentTables(target, readable);
   const problemsIn = (name: string): readonly string[] => [
     ...unreadable(name).map((column) => `table ${name}: column ${column}, which the engine can't read`),
     ...undeclarable(new Map([...found].filter(([own]) => own === name))),
@@ -58,12 +58,12 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
   );
   if (found.size === 0)
     throw refused(
-      `${target.name} has no tables${but === "" ? " but" : `${but} and`} the ledgers of other migrations at ${target.place}`,
+      `${target.name} has no tables${but === "" ? " but" : `${but} and`} ${views.size === 0 ? "" : "views and "}the ledgers of other migrations at ${target.place}`,
       "check the target, name its ledger in the configuration, or begin with migrate new NAME",
     );
   const adoption = adopt(new Map(), found);
   const others = [...new Set(ledgers.values())].map((name) => `${name}, which is a ledger of other migrations`);
-  return { ...adoption, left: [...others, ...adoption.left] };
+  return { ...adoption, left: [...others, ...viewWords(views), ...adoption.left] };
 }
 
 /** Throws ERR_ADOPT_IMPOSSIBLE. */

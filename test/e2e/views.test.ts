@@ -1,0 +1,155 @@
+/** Materialized views of the engine beside migrations. What harms a view, its own refresh says, after the same without checks. */
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { down } from "../../src/commands/down.ts";
+import { up } from "../../src/commands/up.ts";
+import { openSession } from "../../src/session/session.ts";
+import { aProject, onStderr, onStdout, temporaryFolder, type Project } from "../support/project.ts";
+import { lancedb, rowsOf } from "../support/tables.ts";
+
+const columns = `id: m.int64().notNull(), n: m.float64(), spare: m.float64(), text: m.utf8(), s: m.struct({ x: m.int32(), y: m.utf8() })`;
+const rows = `[{ id: 1, n: 1.5, spare: 3, text: "a", s: { x: 1, y: "q" } }, { id: 2, n: 2.5, spare: 4, text: "b", s: { x: 2, y: "w" } }]`;
+
+/** A table, and what `steps` make of it if they are given: the second migration. */
+async function aScene(steps?: string): Promise<Project> {
+  const project = aProject();
+  const newTables = `newTables: { stableRowIds: true }`;
+  project.write(
+    "migrate.config.ts",
+    `export default { targets: { local: { kind: "lance", uri: ".lancedb", ${newTables} } } };`,
+  );
+  project.migration("0001_docs.ts", `m.createTable("docs", { ${columns} }, { rows: ${rows} })`);
+  if (steps !== undefined) project.migration("0002_change.ts", steps);
+  expect(await project.migrate(["up", "--accept", "irreversible"])).toMatchObject({ code: 0 });
+  return project;
+}
+
+const select: [string, string][] = [
+  ["id", "id"],
+  ["twice", "n * 2"],
+];
+const where = "s.x > 0";
+
+async function addView({ folder }: Pick<Project, "folder">): Promise<void> {
+  const db = await lancedb.connect(join(folder, ".lancedb"));
+  await (await db.createMaterializedView("recent", "docs", { select, where })).refresh();
+}
+
+/** Whether the engine refreshes the view, and it has the rows that it should have. */
+async function isIntact({ folder }: Pick<Project, "folder">): Promise<boolean> {
+  const database = join(folder, ".lancedb");
+  const db = await lancedb.connect(database);
+  try {
+    await (await db.openMaterializedView("recent")).refresh();
+    const source = await db.openTable("docs");
+    const wanted = await source.query().select(Object.fromEntries(select)).where(where).toArray();
+    const plain = (found: readonly Record<string, unknown>[]) =>
+      found.map(({ id, twice }) => `${String(id)} ${String(twice)}`).toSorted();
+    expect(plain(await rowsOf(database, "recent"))).toHaveLength(2);
+    return plain(await rowsOf(database, "recent")).join() === plain(wanted).join();
+  } catch (error) {
+    if (error instanceof Error && /AssertionError/.test(error.name)) throw error;
+    return false;
+  }
+}
+
+/** What the same run does to the view of a copy of the project, without the checks of features. */
+async function harmsUnchecked({ folder }: Project, work: typeof up | typeof down): Promise<boolean> {
+  const copy = temporaryFolder();
+  cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
+  const session = await openSession({ folder: copy });
+  try {
+    await work(session.options, work === up ? { accept: ["irreversible"] } : {});
+  } finally {
+    await session.close();
+  }
+  return !(await isIntact({ folder: copy }));
+}
+
+const changes: readonly (readonly [what: string, steps: string, harms: boolean])[] = [
+  ["a rename of what it reads", `m.renameColumn("docs", "n", "number")`, true],
+  ["a rename of what its condition reads", `m.renameColumn("docs", "s.x", "z")`, true],
+  ["a rename of another column", `m.renameColumn("docs", "text", "body")`, false],
+  ["a rename of another field", `m.renameColumn("docs", "s.y", "z")`, false],
+  ["a drop of what it reads", `m.dropColumn("docs", "n")`, true],
+  ["a drop of another column", `m.dropColumn("docs", "text")`, false],
+  ["a drop of the struct around a field", `m.dropColumn("docs", "s")`, true],
+  ["a drop of the table", `m.dropTable("docs")`, true],
+  ["a retype of what it reads", `m.retypeColumn("docs", "n", m.float32())`, true],
+  ["a conversion of what it reads", `m.retypeColumn("docs", "n", m.int32(), { using: "cast(n as int)" })`, true],
+  ["other nullability of what it reads", `m.setNullable("docs", "id", true)`, true],
+  ["other nullability of another column", `m.addColumn("docs", "k", m.int32(), { as: "1" })`, false],
+  ["metadata of what it reads", `m.setMetadata("docs", "n", { unit: "s" })`, false],
+  ["an index", `m.createIndex("docs", "id", m.btree())`, false],
+  ["other values", `m.execute("docs", { update: { n: "7" } })`, false],
+  ["new rows", `m.insertRows("docs", [{ id: 1, n: 9 }], { key: "id" })`, false],
+  ["a conversion to the same type", `m.retypeColumn("docs", "n", m.float64(), { using: "n * 10" })`, false],
+  [
+    "another column of its name",
+    `m.alterColumns("docs", [{ path: "n", rename: "spare" }, { path: "spare", rename: "n" }])`,
+    true,
+  ],
+  ["a new field in a struct of which it reads another", `m.addColumn("docs", "s.k", m.int32())`, false],
+];
+
+test.each(changes)("up: %s", async (_, steps, harms) => {
+  const project = await aScene();
+  await addView(project);
+  project.migration("0002_change.ts", steps);
+  expect(await harmsUnchecked(project, up)).toBe(harms);
+  const ended = await project.migrate(["up", "--accept", "irreversible"]);
+  expect(ended).toMatchObject(harms ? onStderr(4, "the view recent of docs") : { code: 0 });
+  expect(await isIntact(project)).toBe(true);
+});
+
+const reverted: readonly (readonly [what: string, steps: string, harms: boolean])[] = [
+  ["a conversion of what it reads", `m.retypeColumn("docs", "n", m.float64(), { using: "n * 10" })`, true],
+  ["a conversion of another column", `m.retypeColumn("docs", "spare", m.int64(), { using: "1" })`, false],
+  ["another column of its name", `m.dropColumn("docs", "n"), m.renameColumn("docs", "spare", "n")`, true],
+  ["other values", `m.execute("docs", { update: { n: "7" } })`, false],
+  [
+    "new rows",
+    `m.insertRows("docs", [{ id: 3, n: 9, spare: 1, text: "c", s: { x: 0, y: "" } }], { key: "id" })`,
+    false,
+  ],
+  ["a column", `m.addColumn("docs", "k", m.int32())`, false],
+  ["a rename of another column", `m.renameColumn("docs", "text", "body")`, false],
+  ["a drop of another column", `m.dropColumn("docs", "text")`, false],
+];
+
+test.each(reverted)("down: %s", async (_, steps, harms) => {
+  const project = await aScene(steps);
+  await addView(project);
+  expect(await harmsUnchecked(project, down)).toBe(harms);
+  const ended = await project.migrate(["down", "--yes"]);
+  expect(ended).toMatchObject(harms ? onStderr(4, "the view recent of docs") : { code: 0 });
+  expect(await isIntact(project)).toBe(true);
+});
+
+test("neither what the engine notes in a view nor a refresh is drift, and pull and generate leave views alone", async () => {
+  const project = await aScene();
+  await addView(project);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  const inspected = await project.migrate(["inspect", "recent"]);
+  expect(inspected).toMatchObject(onStdout(0, "recent  view of docs  2 rows"));
+  expect(inspected.stdout).not.toMatch(/__source_row_id|mv\.(?!definition)/);
+  expect(JSON.parse((await project.migrate(["inspect", "--json"])).stdout)).toMatchObject({
+    tables: [{ name: "docs" }, { name: "recent", viewOf: "docs" }],
+  });
+  const schema = await project.migrate(["inspect", "--format", "schema"]);
+  expect(schema).toMatchObject(onStderr(0, "note: left out: recent, which is a view of docs"));
+  expect(schema.stdout).not.toMatch(/recent/);
+});
+
+test("pull leaves out a view, and states it", async () => {
+  const project = aProject();
+  const db = await lancedb.connect(join(project.folder, ".lancedb"), {
+    storageOptions: { new_table_enable_stable_row_ids: "true" },
+  });
+  await db.createTable("docs", [{ id: 1, n: 1.5, s: { x: 1 } }]);
+  await addView(project);
+  expect(await project.migrate(["pull"])).toMatchObject(onStderr(0, "recent, which is a view of docs"));
+  expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
