@@ -10,6 +10,8 @@ import { plantedBugs, plantedSeed } from "./planted.ts";
 
 /** As many as are performed each night. */
 const queries = 2_000;
+/** How often the query that shows a bug is performed: indexes are trained each time, and an index of good luck hides the bug. */
+const mostTrained = 4;
 
 type Queries = typeof import("./queries.ts");
 
@@ -17,8 +19,11 @@ async function differenceWith(bug: PlantedBug): Promise<string | undefined> {
   const bundle = await bundledInto(temporaryFolder(), join(root, "test/queries/queries.ts"), sourcesWith(bug));
   const { compareQueries } = (await import(pathToFileURL(bundle).href)) as Queries;
   const options = { seed: plantedSeed, python: false, workers: 0, most: 1 };
-  const near = await compareQueries({ ...options, first: bug.near, queries: 1 });
-  const { differences } = near.differences.length > 0 ? near : await compareQueries({ ...options, queries });
+  for (let time = 0; time < mostTrained; time++) {
+    const { differences } = await compareQueries({ ...options, first: bug.near, queries: 1 });
+    if (differences.length > 0) return differences[0];
+  }
+  const { differences } = await compareQueries({ ...options, queries });
   return differences[0];
 }
 
