@@ -6,6 +6,31 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
   fault: ["fault", "app", "states", "simulate", "histories"],
 };
 
+/**
+ * Files that look for what nobody has thought of: they draw what they do, or kill, stop and race at moments that chance
+ * decides. For each commit, CI runs one of these groups, and the others for the next three commits; the nightly run, `npm test`
+ * and `vitest run` leave none out. A group has what tests different parts of the source, and takes as long as each other one.
+ */
+export const inTurn: readonly (readonly string[])[] = [
+  ["fault/crash-matrix", "app/writers", "service/races", "sequences/sequences", "fault/race", "fault/backfill"],
+  ["crowd/crowd", "app/slow-writers", "fault/kill", "fault/reembed-shards", "sequences/back", "fault/writers"],
+  ["simulate/simulate", "fault/reembed", "queries/queries", "fault/crowd", "sequences/generate"],
+  [
+    "app/python",
+    "histories/histories",
+    "fault/populate",
+    "fuzz/fuzz",
+    "fault/second-engine",
+    "fault/kill-down",
+    "fault/stop",
+  ],
+];
+
+/** The files that CI does not run for the commit with this number. */
+export function leftToLater(commit: number): readonly string[] {
+  return inTurn.filter((_, at) => at !== commit % inTurn.length).flat();
+}
+
 /** The longest files, each before those that take less: a file is run by one worker, and at the end everybody would wait for it. */
 export const longest: readonly string[] = [
   "container/serve",

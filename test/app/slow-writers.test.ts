@@ -11,7 +11,7 @@ import { up } from "../../src/commands/up.ts";
 import { verifyTables } from "../../src/commands/verify/verify.ts";
 import { drawnChance } from "../support/kill-moments.ts";
 import { runCommand } from "../support/project.ts";
-import { isLong, ofThisCommit, rounds } from "../support/rounds.ts";
+import { isLong, ofThisTurn, rounds } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
 import { aScene, documentsIn, newModel, oldModel, type Document } from "./scene.ts";
 
@@ -308,4 +308,4 @@ const ways = [
   [`${writers} slow writers do not look again: verify names each row that is wrong, and up computes it`, notLooking],
 ] as const;
 
-test.each(ofThisCommit(ways, 2))("%s", async (_, holds) => holds());
+test.each(ofThisTurn(ways, 2))("%s", async (_, holds) => holds());

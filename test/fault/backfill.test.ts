@@ -5,14 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { drawnChance } from "../support/kill-moments.ts";
 import { leaping } from "../support/project.ts";
-import { ofThisCommit, rounds } from "../support/rounds.ts";
+import { ofThisTurn, rounds } from "../support/rounds.ts";
 import { aScene, batch, computing, concurrency, ended, paidFor, startWriter, wrong } from "./backfill-scene.ts";
 
 const kills = rounds(2, 50);
 const documents = rounds(400, 20_000);
 
 // When populate.test.ts and deferred.test.ts have the other one.
-test.each(ofThisCommit(["namespace", "lance"] as const, 2))(
+test.each(ofThisTurn(["namespace", "lance"] as const, 2))(
   `a run that computes a column is killed at ${kills} random moments beside writers: each value is of its row's text, no write is lost, and little is computed twice, on %s`,
   async (way) => {
     const scene = await aScene(way, documents);

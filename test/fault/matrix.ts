@@ -17,7 +17,7 @@ import { changesRows } from "../../src/actions/apply-action.ts";
 import { compileStep, stepNames, type StepName } from "../../src/steps/registry.ts";
 import { leapingOverLeases } from "../support/clocks.ts";
 import { aProxy } from "../support/proxy.ts";
-import { commits, ofThisCommit } from "../support/rounds.ts";
+import { ofThisTurn, turns } from "../support/rounds.ts";
 import { addRows, belongingsOf, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";
 import { deleteAppended } from "./crowded.ts";
@@ -119,14 +119,14 @@ export async function crashMatrix({ every, places: wanted, cases, kind: only }: 
 function isOneOfFew(kind: StepName, target: MatrixTarget): boolean {
   if (target === "embedded") return true;
   const [, ...services] = matrixTargets;
-  const turn = commits() + stepNames.indexOf(kind);
+  const turn = turns() + stepNames.indexOf(kind);
   return !asOthers.has(kind) && target === services[turn % (2 * services.length)];
 }
 
 function fewOf(cases: readonly MatrixCase[], target: MatrixTarget): readonly MatrixCase[] {
   if (target !== "embedded") return cases.slice(0, 1);
   const few = cases.filter(({ isNightly = false }) => !isNightly);
-  return few.length === 1 ? few : ofThisCommit(few, 2);
+  return few.length === 1 ? few : ofThisTurn(few, 2);
 }
 
 interface Scene {

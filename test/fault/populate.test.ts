@@ -9,7 +9,7 @@ import { startScript } from "../oracle/judge.ts";
 import { drawnChance } from "../support/kill-moments.ts";
 import { lacks } from "../support/needs.ts";
 import { leaping } from "../support/project.ts";
-import { ofThisCommit, rounds } from "../support/rounds.ts";
+import { ofThisTurn, rounds } from "../support/rounds.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 
 const kills = rounds(2, 40);
@@ -82,7 +82,7 @@ const paidFor = ({ folder }: { readonly folder: string }) => {
   return existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n").length : 0;
 };
 
-test.skipIf(lacks("python")).each(ofThisCommit(["lance", "namespace"] as const, 2))(
+test.skipIf(lacks("python")).each(ofThisTurn(["lance", "namespace"] as const, 2))(
   `a run that computes rows is killed at ${kills} random moments beside a writer: pylance finds the rows of each document, once, and those of no other, on %s`,
   async (way) => {
     const project = await aScene(way);

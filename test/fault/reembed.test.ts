@@ -9,7 +9,7 @@ import { officialPackages, pythonWith } from "../clients/client.ts";
 import { drawnChance } from "../support/kill-moments.ts";
 import { lacks } from "../support/needs.ts";
 import { leaping, type Project, type Running } from "../support/project.ts";
-import { ofThisCommit, rounds } from "../support/rounds.ts";
+import { ofThisTurn, rounds } from "../support/rounds.ts";
 import { serveProcess } from "../support/serve.ts";
 import { lancedb } from "../support/tables.ts";
 import { oldVectorOf } from "../support/vector-of.ts";
@@ -173,7 +173,7 @@ async function changeBack(scene: Scene, killed: Outcome["killed"], chance: Chanc
 const ways = ["lance", "namespace", ...(lacks("python") ? [] : ["lance with Python" as const])] as const;
 
 // For each commit on one of them, every night on all.
-test.each(ofThisCommit(ways, ways.length))(
+test.each(ofThisTurn(ways, ways.length))(
   `prepare, up and down are killed at ${kills} random moments or more beside writers: each vector is that of its row's text, no write is lost, and little is computed twice, on %s`,
   async (way) => {
     if (way === "lance with Python") {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { guardColumn } from "../../src/actions/rewrite/append-guard.ts";
 import { leaping, type Project } from "../support/project.ts";
-import { ofThisCommit, rounds } from "../support/rounds.ts";
+import { ofThisTurn, rounds } from "../support/rounds.ts";
 import { drawnChance } from "../support/kill-moments.ts";
 import { lancedb } from "../support/tables.ts";
 import { aScene, key, printed } from "./scene.ts";
@@ -23,7 +23,7 @@ async function removeLateGuard({ database, migrate }: Project): Promise<void> {
 }
 
 /** For each commit the embedded engine and a service without fences, or the other kind of service. */
-const ways = ofThisCommit(
+const ways = ofThisTurn(
   [
     { way: "embedded", first: 0, stops: rounds(1, 12) },
     { way: "namespace", first: 1, stops: rounds(1, 6) },

@@ -27,6 +27,6 @@ test.each(plantedBugs)("the source has what this bug changes: $name", (bug) => {
   expect(sourcesWith(bug).size).toBe(1);
 });
 
-test.each(ofThisCommit(plantedBugs, 5))(`it is found within ${moreRequests} requests: $name`, async (bug) => {
+test.each(ofThisCommit(plantedBugs, 10))(`it is found within ${moreRequests} requests: $name`, async (bug) => {
   expect(await isFound(bug)).toBe(true);
 });

@@ -1,7 +1,7 @@
 /** Short runs of `npm run check queries`, whose long run is part of `npm run nightly`. */
 import { expect, test } from "vitest";
 import { lacks } from "../support/needs.ts";
-import { ofThisCommit, rounds } from "../support/rounds.ts";
+import { ofThisTurn, rounds } from "../support/rounds.ts";
 import { compareQueries } from "./queries.ts";
 
 const clients = [
@@ -10,7 +10,7 @@ const clients = [
 ];
 
 // One of the clients for each commit.
-test.skipIf(lacks("python")).each(ofThisCommit(clients, 2))(
+test.skipIf(lacks("python")).each(ofThisTurn(clients, 2))(
   "drawn queries of the client for $client find through the service what they find on the folder",
   async ({ compared, ...drawn }) => {
     const { counts, differences } = await compareQueries(drawn);

@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { inTurn } from "../files.ts";
+
 /** Whether everything is tried that chance or a list could decide: every night, and not for each commit. */
 export const isLong = process.env["MIGRATE_LONG"] === "1";
 
@@ -21,8 +23,21 @@ const triesAll = isLong || process.env["MIGRATE_ALL_CASES"] === "1";
 
 /** Every `of`th case; with each commit others. With `MIGRATE_LONG=1`, and while mutants are tried, all. */
 export function ofThisCommit<Case>(cases: readonly Case[], of: number): readonly Case[] {
-  const part = commits() % of;
-  return triesAll ? cases : cases.filter((_, at) => at % of === part);
+  return ofPart(cases, of, commits());
+}
+
+/** The same in a file of `inTurn`, which CI does not run for each commit: with each time that it does, others. */
+export function ofThisTurn<Case>(cases: readonly Case[], of: number): readonly Case[] {
+  return ofPart(cases, of, turns());
+}
+
+function ofPart<Case>(cases: readonly Case[], of: number, count: number): readonly Case[] {
+  return triesAll ? cases : cases.filter((_, at) => at % of === count % of);
+}
+
+/** How often CI has run a file of `inTurn`. */
+export function turns(): number {
+  return Math.floor(commits() / inTurn.length);
 }
 
 let counted: number | undefined;

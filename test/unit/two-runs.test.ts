@@ -1,10 +1,11 @@
 /** What .ci/tests.ts makes of failures that are planted into small projects, with real runs of Vitest. */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import usual from "../../vitest.config.ts";
 import { root, startNode, temporaryFolder } from "../support/project.ts";
-import { ofThisCommit } from "../support/rounds.ts";
+import { inTurn, leftToLater } from "../files.ts";
+import { commits, ofThisCommit } from "../support/rounds.ts";
 
 /** A planted file knows how often it has been run. */
 const head = `
@@ -32,7 +33,11 @@ async function ran({ planted, known = "", config = {} }: Scene, script = ["tests
   const folder = temporaryFolder();
   for (const name of ["node_modules", "test"]) mkdirSync(join(folder, name));
   symlinkSync(join(root, "node_modules/vitest"), join(folder, "node_modules/vitest"));
-  for (const [name, text] of Object.entries(planted)) writeFileSync(join(folder, `test/${name}.test.ts`), head + text);
+  for (const [name, text] of Object.entries(planted)) {
+    const file = join(folder, `test/${name}.test.ts`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, head + text);
+  }
   writeFileSync(join(folder, "vitest.config.mjs"), `export default { test: ${JSON.stringify(config)} };\n`);
   const list = JSON.stringify(known === "" ? [] : [known]);
   writeFileSync(join(folder, "test/flaky.ts"), `export const flaky: readonly string[] = ${list};\n`);
@@ -130,6 +135,14 @@ const cases: readonly Case[] = [
 test.each(ofThisCommit(cases, 4))("CI is red with $what", async ({ planted, known, verdicts, last }) => {
   const ended = await ran({ planted, known });
   expect(ended, ended.stdout).toMatchObject({ code: 1, verdicts, last });
+});
+
+test("CI leaves out files of other commits, and names them", async () => {
+  const [turn, left] = [inTurn[commits() % inTurn.length]!, leftToLater(commits())];
+  const planted = Object.fromEntries([turn[0]!, left[0]!].map((name) => [name, `test("runs", () => {});`]));
+  const ended = await ran({ planted });
+  expect(ended.stdout).toContain(`left to the next commits, as in test/files.ts: ${left.join(", ")}\n`);
+  expect(ended).toMatchObject({ code: 0, last: "1 passed, 0 failed" });
 });
 
 test("CI is red if a test would be the only one that runs", async () => {

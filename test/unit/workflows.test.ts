@@ -2,7 +2,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { groups, longest } from "../files.ts";
+import { groups, inTurn, leftToLater, longest } from "../files.ts";
+import { parts } from "../parts.ts";
 import { root, startNode } from "../support/project.ts";
 
 const workflow = (name: string) => readFileSync(join(root, ".github/workflows", `${name}.yml`), "utf8");
@@ -13,8 +14,34 @@ test("every test file is in one group, but those for a server that must be insta
   expect(listed.toSorted()).toEqual([...new Set(folders)].filter((folder) => folder !== "pylance").toSorted());
 });
 
+const isTest = (file: string) => existsSync(join(root, "test", `${file}.test.ts`));
+
 test("every test file that is to be run before the others exists", () => {
-  expect(longest.filter((file) => !existsSync(join(root, "test", `${file}.test.ts`)))).toEqual([]);
+  expect(longest.filter((file) => !isTest(file))).toEqual([]);
+});
+
+const commits = Array.from({ length: 40 }, (_, commit) => commit);
+
+test("a file that CI does not run for each commit exists, and runs for one of any four", () => {
+  const files = inTurn.flat();
+  expect(files.toSorted()).toEqual([...new Set(files)].filter(isTest).toSorted());
+  for (const first of commits) {
+    const left = [0, 1, 2, 3].map((more) => leftToLater(first + more));
+    expect(files.filter((file) => left.every((one) => one.includes(file)))).toEqual([]);
+  }
+});
+
+test("cases of a file that CI does not run for each commit are all tried in time, as it counts its own turns", () => {
+  const text = (file: string) => readFileSync(join(root, "test", `${file}.test.ts`), "utf8");
+  expect(inTurn.flat().filter((file) => text(file).includes("ofThisCommit"))).toEqual([]);
+});
+
+test("the nightly run leaves no file out", () => {
+  for (const [name, folders] of Object.entries(groups)) {
+    const args = parts[name]!.slice(parts[name]!.indexOf("run") + 1);
+    expect(args).toEqual(folders.map((folder) => `test/${folder}/`));
+  }
+  expect(inTurn.flat().filter((file) => !Object.values(groups).flat().includes(file.split("/")[0]!))).toEqual([]);
 });
 
 test("the nightly workflow runs every part of npm run nightly", async () => {
