@@ -27,6 +27,8 @@ export const budgets: Readonly<Record<string, number>> = {
   // 111 more: SQL is tried, code is linked, --since takes a branch, notes about applied migrations are left out.
   "src/features/lint": 1_030,
   "src/features/markdown": 380,
+  // New: steps that break a materialized view, or a table with a log of writes, are refused.
+  "src/features/protect": 135,
   "src/features/rehearse": 815,
   "src/features/repair": 1_700,
   "src/features/report": 4_040,
@@ -38,15 +40,13 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/telemetry": 290,
   "src/features/testing": 185,
   "src/features/types": 1_310,
-  // New: steps that break a materialized view are refused.
-  "src/features/views": 85,
   // 7,900 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
-  // 250 more: materialized views.
-  test: 114_200,
-  // 1,330 more: indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 46_420,
-  // 1,040 more than before: materialized views, how a killed run is resumed, steps of recipes, probes, greedy clients.
-  "docs/internals, in words": 24_800,
+  // 370 more: materialized views, logs of writes.
+  test: 114_320,
+  // 1,540 more: views and logs of the engine, indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
+  "docs, guide, in words": 46_540,
+  // 1,180 more than before: materialized views, logs of writes, how a killed run is resumed, steps of recipes, probes, greedy clients.
+  "docs/internals, in words": 24_940,
 };
 
 /** The lines or words of each part. */

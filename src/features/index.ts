@@ -13,6 +13,7 @@ export { embed } from "./embed/feature.ts";
 export { fleet } from "./fleet/feature.ts";
 export { lint } from "./lint/feature.ts";
 export { markdown } from "./markdown/feature.ts";
+export { protect } from "./protect/feature.ts";
 export { rehearse } from "./rehearse/feature.ts";
 export { repair } from "./repair/feature.ts";
 export { report } from "./report/feature.ts";
@@ -20,7 +21,6 @@ export { rest } from "./rest/feature.ts";
 export { serve } from "./serve/feature.ts";
 export { telemetry } from "./telemetry/feature.ts";
 export { types } from "./types/feature.ts";
-export { views } from "./views/feature.ts";
 
 /** What they add to the migrator for programs. */
 export type FeatureMembers = RehearseMembers & RepairMembers;

@@ -11,6 +11,8 @@ interface PlannedDatabase {
 }
 
 export interface PlanCheck {
+  /** Whether it also concerns `prepare`, after which applications find the same columns as before. */
+  readonly holdsForPrepare?: true;
   /** The plan with the refusals, risks and notes of this check. Throws what keeps it from checking. */
   check(plan: Plan, direction: Direction, database: PlannedDatabase): Promise<Plan>;
   /** After an `up` that had nothing to do: emits what is wrong with the present tables. */

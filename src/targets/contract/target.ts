@@ -142,6 +142,8 @@ export interface Target {
   readonly newTables?: NewTables | undefined;
   /** The format of a table's files; undefined if it can't be determined. Absent if the target can't determine any. */
   readonly formatOf?: ((table: string) => TableFormat | undefined) | undefined;
+  /** Whether the engine keeps rows of a table in a log beside it, which only searches read. Absent if the target can't tell. */
+  readonly keepsLog?: ((table: string) => Promise<boolean>) | undefined;
   /** The materialized views by their names. Opens each table. Absent if the target can't have any. */
   readonly views?: (() => Promise<ReadonlyMap<string, View>>) | undefined;
   /** The columns, as text, that make describing the table fail. Absent if the target can't determine them. */

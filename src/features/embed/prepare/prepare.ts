@@ -65,8 +65,8 @@ export async function prepare(
 
 async function prepareAll(options: MigratorOptions, choice: PrepareChoice): Promise<readonly PreparedColumn[]> {
   const { shard } = choice;
-  // What it changes breaks no release.
-  const context = runContext({ ...options, planChecks: undefined });
+  const planChecks = options.planChecks?.filter(({ holdsForPrepare }) => holdsForPrepare);
+  const context = runContext({ ...options, planChecks });
   const { plan } = await planOn(context, upRun, {});
   const columns = columnsIn(plan);
   checkRefused(columns);

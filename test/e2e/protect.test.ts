@@ -1,4 +1,7 @@
-/** Materialized views of the engine beside migrations. What harms a view, its own refresh says, after the same without checks. */
+/**
+ * What the engine keeps beside tables: materialized views, and logs of writes. What harms them is judged by the engine itself,
+ * after the same run without the checks of features.
+ */
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -54,17 +57,17 @@ async function isIntact({ folder }: Pick<Project, "folder">): Promise<boolean> {
   }
 }
 
-/** What the same run does to the view of a copy of the project, without the checks of features. */
-async function harmsUnchecked({ folder }: Project, work: typeof up | typeof down): Promise<boolean> {
-  const copy = temporaryFolder();
-  cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
-  const session = await openSession({ folder: copy });
+/** A copy of the project in which the same run has been made without the checks of features. */
+async function ranUnchecked({ folder: own }: Project, work: typeof up | typeof down): Promise<Pick<Project, "folder">> {
+  const folder = temporaryFolder();
+  cpSync(own, folder, { recursive: true, verbatimSymlinks: true });
+  const session = await openSession({ folder });
   try {
     await work(session.options, work === up ? { accept: ["irreversible"] } : {});
   } finally {
     await session.close();
   }
-  return !(await isIntact({ folder: copy }));
+  return { folder };
 }
 
 const changes: readonly (readonly [what: string, steps: string, harms: boolean])[] = [
@@ -93,11 +96,11 @@ const changes: readonly (readonly [what: string, steps: string, harms: boolean])
   ["a new field in a struct of which it reads another", `m.addColumn("docs", "s.k", m.int32())`, false],
 ];
 
-test.each(changes)("up: %s", async (_, steps, harms) => {
+test.each(changes)("a view, up: %s", async (_, steps, harms) => {
   const project = await aScene();
   await addView(project);
   project.migration("0002_change.ts", steps);
-  expect(await harmsUnchecked(project, up)).toBe(harms);
+  expect(await isIntact(await ranUnchecked(project, up))).toBe(!harms);
   const ended = await project.migrate(["up", "--accept", "irreversible"]);
   expect(ended).toMatchObject(harms ? onStderr(4, "the view recent of docs") : { code: 0 });
   expect(await isIntact(project)).toBe(true);
@@ -118,10 +121,10 @@ const reverted: readonly (readonly [what: string, steps: string, harms: boolean]
   ["a drop of another column", `m.dropColumn("docs", "text")`, false],
 ];
 
-test.each(reverted)("down: %s", async (_, steps, harms) => {
+test.each(reverted)("a view, down: %s", async (_, steps, harms) => {
   const project = await aScene(steps);
   await addView(project);
-  expect(await harmsUnchecked(project, down)).toBe(harms);
+  expect(await isIntact(await ranUnchecked(project, down))).toBe(!harms);
   const ended = await project.migrate(["down", "--yes"]);
   expect(ended).toMatchObject(harms ? onStderr(4, "the view recent of docs") : { code: 0 });
   expect(await isIntact(project)).toBe(true);
@@ -152,4 +155,88 @@ test("pull leaves out a view, and states it", async () => {
   expect(await project.migrate(["pull"])).toMatchObject(onStderr(0, "recent, which is a view of docs"));
   expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
+
+const newer = [
+  { id: 2n, n: 20, text: "B" },
+  { id: 3n, n: 3, text: "c" },
+];
+
+/** A table with two rows, and others that an application has merged into it, through a log if `isLogged`. */
+async function aLoggedScene(isLogged: boolean): Promise<Project> {
+  const project = aProject();
+  const first = `[{ id: 1, n: 1, text: "a" }, { id: 2, n: 2, text: "b" }]`;
+  const fields = `{ id: m.int64().notNull(), n: m.int32(), text: m.utf8() }`;
+  project.migration("0001_docs.ts", `m.createTable("docs", ${fields}, { rows: ${first} })`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const table = await (await lancedb.connect(join(project.folder, ".lancedb"))).openTable("docs");
+  await table.setUnenforcedPrimaryKey(["id"]);
+  if (isLogged) await table.setLsmWriteSpec({ specType: "unsharded" });
+  await table.mergeInsert("id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute(newer);
+  await table.closeLsmWriters();
+  return project;
+}
+
+/** What a search finds; undefined if the engine can't read the table. */
+async function foundIn({ folder }: Pick<Project, "folder">): Promise<string | undefined> {
+  const rows = await rowsOf(join(folder, ".lancedb"), "docs").catch(() => undefined);
+  return rows
+    ?.map((row) => JSON.stringify(Object.entries(row).toSorted()))
+    .toSorted()
+    .join();
+}
+
+const logged: readonly (readonly [what: string, step: string, harms: boolean])[] = [
+  ["a rename", `m.renameColumn("docs", "text", "body")`, true],
+  ["a retype", `m.retypeColumn("docs", "n", m.int64())`, true],
+  ["a conversion", `m.retypeColumn("docs", "n", m.utf8(), { using: "cast(n as string)" })`, true],
+  ["a new column", `m.addColumn("docs", "z", m.int32())`, true],
+  ["other values", `m.execute("docs", { update: { text: "'x'" } })`, true],
+  ["fewer rows", `m.execute("docs", { delete: "n = 3" })`, true],
+  ["a drop of a column", `m.dropColumn("docs", "text")`, false],
+  ["an index", `m.createIndex("docs", "n", m.btree())`, false],
+  ["merged files", `m.optimizeTable("docs")`, false],
+  ["metadata", `m.setMetadata("docs", "n", { unit: "s" })`, false],
+];
+
+test.each(logged)("a log of writes: %s", async (_, step, harms) => {
+  const project = await aLoggedScene(true);
+  const before = await foundIn(project);
+  expect(before).toContain("20");
+  const plain = await aLoggedScene(false);
+  for (const one of [project, plain]) one.migration("0002_change.ts", step);
+  expect(await plain.migrate(["up", "--accept", "irreversible"])).toMatchObject({ code: 0 });
+  const wanted = await foundIn(plain);
+  expect((await foundIn(await ranUnchecked(project, up))) !== wanted).toBe(harms);
+  const ended = await project.migrate(["up", "--accept", "irreversible"]);
+  expect(ended).toMatchObject(harms ? onStderr(4, "the engine keeps rows of docs in a log") : { code: 0 });
+  expect(await foundIn(project)).toBe(harms ? before : wanted);
+});
+
+test("a log of writes: new rows, nullability and a rollback are refused, and what the documentation advises leads on", async () => {
+  const project = await aLoggedScene(true);
+  const steps = [
+    `m.insertRows("docs", [{ id: 9, n: 9, text: "q" }], { key: "id" })`,
+    `m.setNullable("docs", "n", false)`,
+  ];
+  for (const step of steps) {
+    project.migration("0002_change.ts", step);
+    expect(await project.migrate(["up"])).toMatchObject(onStderr(4, "the engine keeps rows of docs in a log"));
+  }
+  project.migration("0002_change.ts", `m.dropColumn("docs", "text")`);
+  expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--yes"])).toMatchObject(onStderr(4, "the engine keeps rows of docs in a log"));
+  const table = await (await lancedb.connect(join(project.folder, ".lancedb"))).openTable("docs");
+  const rows = await rowsOf(join(project.folder, ".lancedb"), "docs");
+  expect(rows).toHaveLength(3);
+  await table.unsetLsmWriteSpec();
+  await table
+    .mergeInsert("id")
+    .whenMatchedUpdateAll()
+    .whenNotMatchedInsertAll()
+    .execute(rows as never);
+  expect(await rowsOf(join(project.folder, ".lancedb"), "docs")).toHaveLength(3);
+  project.migration("0003_more.ts", `m.addColumn("docs", "z", m.int32(), { as: "n" })`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await foundIn(project)).toContain("20");
 });

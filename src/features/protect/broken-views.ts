@@ -2,42 +2,29 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Action } from "../../actions/model/action.ts";
 import { refAfter, rewrites } from "../../actions/apply-action.ts";
-import type { Direction } from "../../plan/compile/compile.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { sameType } from "../../schema/data-type.ts";
 import { formatPath } from "../../schema/path.ts";
 import { columnsWithin, type Table } from "../../schema/table.ts";
 import type { View } from "../../wire/lance/view.ts";
 import type { Target } from "../../targets/contract/target.ts";
+import type { Judge } from "./judge.ts";
 
-type Views = ReadonlyMap<string, View>;
-
-export async function withBrokenViews(
-  plan: Plan,
-  _: Direction,
-  { target }: { readonly target: Pick<Target, "formatOf" | "views"> },
-): Promise<Plan> {
+/** Undefined if the plan harms no view. */
+export async function viewsAtRisk(
+  { migrations, now }: Plan,
+  { formatOf, views }: Pick<Target, "formatOf" | "views">,
+): Promise<Judge | undefined> {
   // To find the views, each table is opened. The engine makes them only of tables with stable row ids.
-  const mayBreak = plan.migrations
+  const mayBreak = migrations
     .flatMap((one) => one.actions)
-    .filter(({ action: { table } }) => plan.now.has(table) && target.formatOf?.(table)?.stableRowIds !== false)
+    .filter(({ action: { table } }) => now.has(table) && formatOf?.(table)?.stableRowIds !== false)
     .some((one) => harmOf(one) !== undefined);
-  const found = mayBreak ? await target.views?.() : undefined;
-  return found === undefined || found.size === 0 ? plan : withRefusals(plan, found);
+  const found = mayBreak ? await views?.() : undefined;
+  return found === undefined || found.size === 0 ? undefined : (planned) => problemWith(planned, found);
 }
 
-function withRefusals(plan: Plan, found: Views): Plan {
-  const migrations = plan.migrations.map((one) => ({
-    ...one,
-    actions: one.actions.map((action) => {
-      const problem = problemWith(action, found);
-      return problem === undefined ? action : { ...action, refusal: { reason: "failure" as const, problem } };
-    }),
-  }));
-  return { ...plan, migrations };
-}
-
-function problemWith(planned: PlannedAction, found: Views): string | undefined {
+function problemWith(planned: PlannedAction, found: ReadonlyMap<string, View>): string | undefined {
   for (const [name, { from, inputs }] of found) {
     const harm = from === planned.action.table ? harmOf(planned, inputs) : undefined;
     if (harm !== undefined)
