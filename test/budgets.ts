@@ -13,9 +13,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
   // 1,120 more: probes of engines that the tests have not run on (700), commands that end well whatever ends them, Windows.
-  // 75 more: materialized views are described and found.
+  // 105 more: materialized views, clones and logs of writes are found.
   // 230 more: verdicts, code that is linked and not run, .env, errors with several lines, ways back that status names.
-  "src, core": 41_180,
+  "src, core": 41_205,
   "src/features/app": 340,
   // 575 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
   "src/features/author": 5_445,
@@ -28,7 +28,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/lint": 1_030,
   "src/features/markdown": 380,
   // New: steps that break a materialized view, or a table with a log of writes, are refused.
-  "src/features/protect": 135,
+  "src/features/protect": 160,
   "src/features/rehearse": 815,
   "src/features/repair": 1_700,
   "src/features/report": 4_040,
@@ -43,10 +43,10 @@ export const budgets: Readonly<Record<string, number>> = {
   // 7,900 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
   // 370 more: materialized views, logs of writes.
   test: 114_320,
-  // 1,540 more: views and logs of the engine, indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 46_540,
-  // 1,180 more than before: materialized views, logs of writes, how a killed run is resumed, steps of recipes, probes, greedy clients.
-  "docs/internals, in words": 24_940,
+  // 1,540 more: views, clones and logs of the engine, indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
+  "docs, guide, in words": 46_575,
+  // 1,180 more than before: materialized views, clones, logs of writes, how a killed run is resumed, steps of recipes, probes, greedy clients.
+  "docs/internals, in words": 24_965,
 };
 
 /** The lines or words of each part. */

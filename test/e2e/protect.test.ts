@@ -1,5 +1,5 @@
 /**
- * What the engine keeps beside tables: materialized views, and logs of writes. What harms them is judged by the engine itself,
+ * What the engine keeps beside tables: materialized views, clones, and logs of writes. What harms them is judged by the engine itself,
  * after the same run without the checks of features.
  */
 import { cpSync } from "node:fs";
@@ -239,4 +239,41 @@ test("a log of writes: new rows, nullability and a rollback are refused, and wha
   project.migration("0003_more.ts", `m.addColumn("docs", "z", m.int32(), { as: "n" })`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await foundIn(project)).toContain("20");
+});
+
+test("a drop of a table is refused while a clone reads its files, also of a clone", async () => {
+  const project = aProject();
+  project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int32() }, { rows: [{ id: 1 }] })`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const database = join(project.folder, ".lancedb");
+  const db = await lancedb.connect(database);
+  await db.cloneTable("copy", join(database, "docs.lance"));
+  await db.cloneTable("other", join(database, "copy.lance"));
+  project.migration("0002_drop.ts", `m.dropTable("docs")`);
+  const unchecked = await ranUnchecked(project, up);
+  // A copy of the folder still reads the files of the first one, whose path is in the clone.
+  expect(await rowsOf(join(unchecked.folder, ".lancedb"), "copy")).toHaveLength(1);
+  for (const args of [
+    ["up", "--accept", "irreversible"],
+    ["down", "--yes", "--accept", "lossy"],
+  ])
+    expect(await project.migrate(args)).toMatchObject(
+      onStderr(4, "copy, other is a clone that reads the files of docs"),
+    );
+  await db.dropTable("other");
+  expect(await project.migrate(["up", "--accept", "irreversible"])).toMatchObject(onStderr(4, "copy is a clone"));
+  const kept = await rowsOf(database, "copy");
+  await db.dropTable("copy");
+  await db.createTable("copy", kept as never);
+  expect(await project.migrate(["up", "--accept", "irreversible"])).toMatchObject({ code: 0 });
+  expect(await rowsOf(database, "copy")).toEqual([{ id: 1 }]);
+});
+
+test("the engine can't read a clone without its source", async () => {
+  const folder = temporaryFolder();
+  const db = await lancedb.connect(folder);
+  await db.createTable("docs", [{ id: 1 }]);
+  await db.cloneTable("copy", join(folder, "docs.lance"));
+  await db.dropTable("docs");
+  await expect(rowsOf(folder, "copy")).rejects.toThrow(/Not found/);
 });

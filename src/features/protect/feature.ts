@@ -1,6 +1,6 @@
 import type { Feature } from "../../cli/command/feature.ts";
 
-/** What the engine keeps beside a table, and steps on the table would break: materialized views, logs of writes. */
+/** What the engine keeps beside a table, and steps on the table would break: materialized views, clones, logs of writes. */
 export const protect: Feature = {
   planCheck: () => ({
     holdsForPrepare: true,

@@ -3,6 +3,7 @@ import type { Direction } from "../../plan/compile/compile.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { viewsAtRisk } from "./broken-views.ts";
+import { tablesWithClones } from "./read-by-clones.ts";
 import { tablesWithLogs } from "./write-logs.ts";
 
 export async function withProtectedTables(
@@ -10,9 +11,8 @@ export async function withProtectedTables(
   _: Direction,
   { target }: { readonly target: Target },
 ): Promise<Plan> {
-  const judges = [await tablesWithLogs(plan, target), await viewsAtRisk(plan, target)].filter(
-    (one) => one !== undefined,
-  );
+  const checks = [tablesWithLogs, tablesWithClones, viewsAtRisk];
+  const judges = (await Promise.all(checks.map((check) => check(plan, target)))).filter((one) => one !== undefined);
   if (judges.length === 0) return plan;
   const judged = (action: PlannedAction): PlannedAction => {
     const problem = judges.map((judge) => judge(action)).find((one) => one !== undefined);

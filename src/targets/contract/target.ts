@@ -144,6 +144,8 @@ export interface Target {
   readonly formatOf?: ((table: string) => TableFormat | undefined) | undefined;
   /** Whether the engine keeps rows of a table in a log beside it, which only searches read. Absent if the target can't tell. */
   readonly keepsLog?: ((table: string) => Promise<boolean>) | undefined;
+  /** The tables that read files of this one, as shallow clones do. Absent if the target can't find them. */
+  readonly clonesOf?: ((table: string) => Promise<readonly string[]>) | undefined;
   /** The materialized views by their names. Opens each table. Absent if the target can't have any. */
   readonly views?: (() => Promise<ReadonlyMap<string, View>>) | undefined;
   /** The columns, as text, that make describing the table fail. Absent if the target can't determine them. */

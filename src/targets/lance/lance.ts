@@ -19,6 +19,7 @@ import { tryCall } from "./try-call.ts";
 import { undoCommit } from "./undo-commit.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
 import { locationOf, type DatabaseLocation } from "../../engine/location.ts";
+import { clonesOf } from "../../engine/manifest/clones.ts";
 import { storedRows } from "../../engine/manifest/contents.ts";
 import { tableFormat, unreadableColumns } from "../../engine/manifest/table-format.ts";
 import { allFiles, search } from "../../engine/query.ts";
@@ -99,8 +100,9 @@ export async function open(
 }
 
 /** What needs the files of the tables. */
-function whatFoldersHave({ reaching, damaged }: Store, folder: string) {
+function whatFoldersHave({ reaching, damaged, tables }: Store, folder: string) {
   return {
+    clonesOf: (table: string) => reaching(async () => clonesOf(folder, await tables(), table)),
     instance: (table: string) => instanceIn(folder, table),
     unreadable: (table: string) => unreadableColumns(folder, table),
     damaged: (tables?: Iterable<string>, ledger?: string) => damaged(tables, undefined, ledger),

@@ -1,0 +1,28 @@
+/** Tables whose files shallow clones of them read (`cloneTable`), so that a drop makes the clones unreadable. */
+import type { Plan } from "../../plan/make-plan.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import type { Judge } from "./judge.ts";
+
+/** Undefined if the plan drops no such table. Clones that it drops before do not count. */
+export async function tablesWithClones(
+  { migrations, now }: Plan,
+  { clonesOf }: Pick<Target, "clonesOf">,
+): Promise<Judge | undefined> {
+  if (clonesOf === undefined) return undefined;
+  const problems = new Map<string, string>();
+  const dropped = new Set<string>();
+  for (const { kind, table } of migrations.flatMap((one) => one.actions.map(({ action }) => action))) {
+    if (kind !== "dropTable" || !now.has(table)) continue;
+    const clones = (await clonesOf(table)).filter((name) => !dropped.has(name));
+    dropped.add(table);
+    if (clones.length > 0) problems.set(table, problemOf(table, clones));
+  }
+  return problems.size === 0
+    ? undefined
+    : ({ action: { kind, table } }) => (kind === "dropTable" ? problems.get(table) : undefined);
+}
+
+function problemOf(table: string, clones: readonly string[]): string {
+  const names = clones.join(", ");
+  return `${names} is a clone that reads the files of ${table}, and could not be read any more; drop ${names} before, or copy its rows into another table`;
+}
