@@ -42,11 +42,11 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/types": 1_310,
   // 7,900 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
   // 370 more: materialized views, logs of writes.
-  test: 114_320,
+  test: 114_330,
   // 1,540 more: views, clones and logs of the engine, indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 46_575,
+  "docs, guide, in words": 46_590,
   // 1,180 more than before: materialized views, clones, logs of writes, how a killed run is resumed, steps of recipes, probes, greedy clients.
-  "docs/internals, in words": 24_965,
+  "docs/internals, in words": 24_980,
 };
 
 /** The lines or words of each part. */
