@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { lacks } from "../support/needs.ts";
-import { aProject, type Project } from "../support/project.ts";
+import { aProject, onStderr, type Project } from "../support/project.ts";
 import { atTerminal } from "./support/terminal.ts";
 
 const at = (project: Project, uri: string, guards = "") =>
@@ -38,6 +38,8 @@ test("verify does not pass a mistyped address over in silence", async () => {
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect((await project.migrate(["verify"])).stderr).toBe("");
   at(project, "data/lacne");
+  expect(await project.migrate(["verify"])).toMatchObject(onStderr(4, "data/lacne, and none was made"));
+  mkdirSync(join(project.folder, "data/lacne"));
   expect((await project.migrate(["verify"])).stderr).toMatch(/data\/lacne has no tables yet; .*data\/lance, which is/);
 });
 
@@ -77,13 +79,27 @@ test("a database of nearly the same name is named", async () => {
   at(project, "data/lance");
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   at(project, "data/lacne");
-  // Where nobody can be asked, a run makes it, and its folder is there before the note.
-  for (const command of ["plan", "up"])
-    expect((await project.migrate([command])).stderr).toMatch(
-      /there; \S*data\/lance, which is nearly the same, has tables$/m,
-    );
+  expect((await project.migrate(["plan"])).stderr).toMatch(
+    /there; \S*data\/lance, which is nearly the same, has tables$/m,
+  );
   at(project, "data/elsewhere");
   expect((await project.migrate(["plan"])).stderr).toMatch(/data\/elsewhere has no tables yet; .* there$/m);
+});
+
+test("where nobody can be asked, it is refused until its folder is there, or only numbers differ", async () => {
+  const project = withMigration();
+  at(project, "data/lance1");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  at(project, "data/lacne1");
+  for (const command of [["up"], ["up", "--json"], ["verify"]])
+    expect(await project.migrate(command)).toMatchObject(
+      onStderr(4, `data/lacne1, and none was made; if ${join(project.folder, "data/lance1")} is meant`),
+    );
+  expect(existsSync(join(project.folder, "data/lacne1"))).toBe(false);
+  mkdirSync(join(project.folder, "data/lacne1"));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  at(project, "data/lance2");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
 });
 
 test("a name as a table's folder has is pointed out, which an object store does not show", async () => {
@@ -110,7 +126,7 @@ test.skipIf(lacks("terminal"))("at a terminal, it is asked about", async () => {
   at(project, "data/lacne");
   const question = /Enter to make none\) /;
   const refused = await atTerminal(project, "up", question, ["\n"]);
-  expect(refused).toMatchObject({ code: 4, shown: expect.stringContaining("no database was made at") as string });
+  expect(refused).toMatchObject({ code: 4, shown: expect.stringContaining("and none was made") as string });
   expect(existsSync(join(project.folder, "data/lacne"))).toBe(false);
   expect(await atTerminal(project, "up", question, ["yes\n"])).toMatchObject({ code: 0 });
   expect(await atTerminal(project, "up", question, [])).toMatchObject({ code: 0 });

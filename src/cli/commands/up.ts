@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { settlingEvents, up } from "../../commands/up.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
@@ -80,8 +81,10 @@ export const upCommand = defineCommand({
     return await withDatabases(
       context,
       async (session) => {
-        if (!context.output.json && process.stdin.isTTY && process.stderr.isTTY && !process.env["CI"])
-          await (await import("../input/ask-new-database.ts")).askNewDatabase(session.options.target, context);
+        const isAsked = !context.output.json && process.stdin.isTTY && process.stderr.isTTY && !process.env["CI"];
+        const { target } = session.options;
+        if (target.formatOf !== undefined && !existsSync(target.place))
+          await (await import("../input/require-meant.ts")).requireMeant(session.options, context, isAsked);
         await up({ ...session.options, budget }, choice, async (run) => {
           for (const check of run.planChecks ?? []) await check.checkNow(run);
         });

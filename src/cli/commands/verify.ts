@@ -10,6 +10,7 @@ import { defineCommand, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { bundleFlags, switchFlag, wholeFlag } from "../command/flags.ts";
 import { onlyNamesCompared } from "../render/events.ts";
+import { requireMeant } from "../input/require-meant.ts";
 import { newDatabaseNotes } from "../render/new-database.ts";
 import { renderTime } from "../render/times.ts";
 import type * as shapes from "../json/inspect.ts";
@@ -61,10 +62,11 @@ function sinceText({ version, at, isOrEarlier, isOrLater }: DriftSince): string 
 async function verifyTheTables(context: Context, wanted: RecallChoice | undefined): Promise<CommandResult> {
   const { output } = context;
   const [{ tables, columns, differences, hint, doubts, deferred, stale, recall, newDatabase }, target] =
-    await withTarget(context, async (options) => ({
-      ...(await verifyTables(options)),
-      recall: wanted && (await (await computingOf(options)).verifyRecall(options, wanted)),
-    }));
+    await withTarget(context, async (options) => {
+      await requireMeant(options, context, false);
+      const recall = wanted && (await (await computingOf(options)).verifyRecall(options, wanted));
+      return { ...(await verifyTables(options)), recall };
+    });
   output.data<typeof shapes.verify>({
     target,
     tables,

@@ -39,7 +39,7 @@ const flags = {
 };
 
 export const lintCommand = defineCommand({
-  describe: "check every migration without reading or changing tables",
+  describe: "check every migration, without reading or changing tables of the application",
   examples: [
     ["migrate lint", "check all migrations"],
     [

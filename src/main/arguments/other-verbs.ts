@@ -5,7 +5,7 @@ const otherVerbs: Readonly<Record<string, readonly string[]>> = {
   up: ["apply", "deploy", "migrate", "run", "latest", "upgrade", "update", "execute", "sync", "forward", "goto"],
   down: ["rollback", "revert", "undo", "downgrade"],
   "down, then migrate up": ["redo"],
-  "down --to 0, then migrate up": ["refresh", "fresh"],
+  reset: ["refresh", "fresh"],
   new: ["create", "make", "add", "revision", "generate-migration"],
   "new --insert-rows": ["seed"],
   generate: ["makemigrations", "autogenerate"],
