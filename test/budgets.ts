@@ -15,14 +15,14 @@ export const budgets: Readonly<Record<string, number>> = {
   // 1,120 more: probes of engines that the tests have not run on (700), commands that end well whatever ends them, Windows.
   // 105 more: materialized views, clones and logs of writes are found.
   // 230 more: verdicts, code that is linked and not run, .env, errors with several lines, ways back that status names.
-  "src, core": 41_205,
+  "src, core": 41_220,
   "src/features/app": 340,
   // 575 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
   "src/features/author": 5_445,
   "src/features/bundle": 285,
   "src/features/completion": 220,
   "src/features/contracts": 1_235,
-  "src/features/embed": 7_275,
+  "src/features/embed": 7_285,
   "src/features/fleet": 555,
   // 111 more: SQL is tried, code is linked, --since takes a branch, notes about applied migrations are left out.
   "src/features/lint": 1_030,
@@ -42,9 +42,9 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/types": 1_310,
   // 7,900 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
   // 370 more: materialized views, logs of writes.
-  test: 114_330,
+  test: 114_370,
   // 1,540 more: views, clones and logs of the engine, indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 46_590,
+  "docs, guide, in words": 46_605,
   // 1,180 more than before: materialized views, clones, logs of writes, how a killed run is resumed, steps of recipes, probes, greedy clients.
   "docs/internals, in words": 24_980,
 };

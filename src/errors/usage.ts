@@ -9,7 +9,8 @@ export const usageErrors = {
       `${d.folder} has neither a configuration (${d.config}) nor a database (${d.database}); run the command in the folder of the project, name its configuration with --config, or run migrate init to set up a project here`,
   ),
   ERR_CONFIG_UNREADABLE: usage(
-    (d: { file: string; problem: string }) => `${d.file} can't be loaded: ${d.problem}; run it with Node to see where`,
+    (d: { file: string; problem: string }) =>
+      `${d.file} can't be loaded: ${d.problem}${d.problem.includes("; ") ? "" : "; run it with Node to see where"}`,
   ),
   ERR_CONFIG_INVALID: usage((d: { file: string; problem: string }) => `${d.file}: ${d.problem}`),
   ERR_TARGET_UNKNOWN: usage(

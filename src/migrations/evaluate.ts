@@ -85,6 +85,7 @@ export function importProblem(cause: unknown, url: string): string {
   const place = errorPosition(cause, url);
   const problem = `${firstLine(cause)}${place === undefined ? "" : ` (line ${place.line})`}`;
   const code = (cause as { code?: unknown } | null)?.code;
+  if (code === "EACCES") return `${problem}; let the user who runs this read the file`;
   if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
     return `${problem}; Node only strips types, so leave out enums, namespaces and parameter properties`;
   if (code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[mc]?ts$/.test(fileURLToPath(url)))

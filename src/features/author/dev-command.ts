@@ -32,7 +32,7 @@ export const devCommand = defineCommand({
       for (const command of ["generate", "up"]) {
         const code = await runCommand(command, context);
         output.data<typeof shapes.dev>({ command, code });
-        if (code !== 0) break;
+        if (code !== 0 || signal.aborted) break;
       }
       if (!signal.aborted) output.progress(`watching ${shownPath(path)}`);
     }
