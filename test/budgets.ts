@@ -28,7 +28,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/lint": 1_030,
   "src/features/markdown": 380,
   // New: steps that break a materialized view, or a table with a log of writes, are refused.
-  "src/features/protect": 160,
+  "src/features/protect": 170,
   "src/features/rehearse": 815,
   "src/features/repair": 1_700,
   "src/features/report": 4_040,
@@ -42,7 +42,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/types": 1_310,
   // 7,900 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
   // 370 more: materialized views, logs of writes.
-  test: 114_370,
+  test: 114_380,
   // 1,540 more: views, clones and logs of the engine, indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
   "docs, guide, in words": 46_605,
   // 1,180 more than before: materialized views, clones, logs of writes, how a killed run is resumed, steps of recipes, probes, greedy clients.

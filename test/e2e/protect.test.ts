@@ -197,6 +197,11 @@ const logged: readonly (readonly [what: string, step: string, harms: boolean])[]
   ["an index", `m.createIndex("docs", "n", m.btree())`, false],
   ["merged files", `m.optimizeTable("docs")`, false],
   ["metadata", `m.setMetadata("docs", "n", { unit: "s" })`, false],
+  [
+    "another table in its place",
+    `m.dropTable("docs"), m.createTable("docs", { id: m.int32() }), m.addColumn("docs", "k", m.int32())`,
+    false,
+  ],
 ];
 
 test.each(logged)("a log of writes: %s", async (_, step, harms) => {

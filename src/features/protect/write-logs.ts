@@ -2,7 +2,7 @@
  * Tables whose merges the engine keeps in a log beside them (`setLsmWriteSpec`). No call but a search sees the rows there,
  * and none can be read any more once the table has another column (docs/internals/engine.md).
  */
-import type { ActionKind } from "../../actions/model/action.ts";
+import type { Action, ActionKind } from "../../actions/model/action.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Judge } from "./judge.ts";
@@ -25,13 +25,20 @@ export async function tablesWithLogs(
   { keepsLog }: Pick<Target, "keepsLog">,
 ): Promise<Judge | undefined> {
   if (keepsLog === undefined) return undefined;
-  const actions = migrations.flatMap((one) => one.actions.map(({ action }) => action));
-  const tables = new Set(actions.filter(({ kind }) => !harmless.has(kind)).map(({ table }) => table));
-  const logged = new Set<string>();
-  for (const table of tables) if (now.has(table) && (await keepsLog(table))) logged.add(table);
-  if (logged.size === 0) return undefined;
-  return ({ action: { kind, table } }) =>
-    logged.has(table) && !harmless.has(kind)
-      ? `the engine keeps rows of ${table} in a log beside the table (setLsmWriteSpec), which this step would leave unchanged or make unreadable; move them into the table first (docs/steps.md, "Logs of writes")`
+  const known = new Map<string, boolean>();
+  const refused = new Set<Action>();
+  const dropped = new Set<string>();
+  for (const action of migrations.flatMap((one) => one.actions.map((planned) => planned.action))) {
+    const { kind, table } = action;
+    // A table that is created again has no log.
+    if (kind === "dropTable") dropped.add(table);
+    if (harmless.has(kind) || dropped.has(table) || !now.has(table)) continue;
+    known.set(table, known.get(table) ?? (await keepsLog(table)));
+    if (known.get(table) === true) refused.add(action);
+  }
+  if (refused.size === 0) return undefined;
+  return ({ action }) =>
+    refused.has(action)
+      ? `the engine keeps rows of ${action.table} in a log beside the table (setLsmWriteSpec), which this step would leave unchanged or make unreadable; move them into the table first (docs/steps.md, "Logs of writes")`
       : undefined;
 }
