@@ -22,7 +22,7 @@ import {
 } from "./scene.ts";
 import { answerOf, conflict, tryWithFaults } from "./trials.ts";
 
-const [races, kills, stops, trials] = [rounds(1, 10), rounds(1, 15), rounds(1, 10), rounds(1, 50)];
+const times = { races: rounds(1, 10), kills: rounds(1, 15), stops: rounds(1, 10), trials: rounds(1, 50) };
 
 /** `given` is the reason as text if there is no store here, and undefined if it is not tried now. */
 export function storeSuite(name: string, given: Store | string | undefined): void {
@@ -30,10 +30,10 @@ export function storeSuite(name: string, given: Store | string | undefined): voi
     const store = given as Store;
     afterAll(async () => await store.stop());
     commands(store);
-    severalRuns(store);
     answers(store);
-    faults(store);
     problems(store);
+    // What chance decides: one for each commit.
+    for (const tries of ofThisCommit([races, kills, stops, faults], 4)) tries(store);
   });
 }
 
@@ -91,9 +91,9 @@ function configOf({ storageOptions }: Store, uri: string): string {
   return `export default { targets: { other: ${JSON.stringify({ kind: "lance", uri, storageOptions })} } };\n`;
 }
 
-function severalRuns(store: Store): void {
-  test(`of three runs started at one instant each migration is applied by one, ${races} times`, async () => {
-    for (let race = 0; race < races; race++) {
+function races(store: Store): void {
+  test(`of three runs started at one instant each migration is applied by one, ${times.races} times`, async () => {
+    for (let race = 0; race < times.races; race++) {
       const project = aProjectIn(store);
       writeFew(project);
       const runs = await Promise.all(Array.from({ length: 3 }, () => project.start(["up", "--json"]).finished));
@@ -102,12 +102,14 @@ function severalRuns(store: Store): void {
       await requireMigrated(store, project);
     }
   });
+}
 
-  test(`runs killed at ${kills} random moments are resumed by the next one`, async () => {
+function kills(store: Store): void {
+  test(`runs killed at ${times.kills} random moments are resumed by the next one`, async () => {
     const undisturbed = aProjectIn(store);
     writeFew(undisturbed);
     const { stdout } = await undisturbed.start(["up", "--json"]).finished;
-    const { moments, words } = killMoments(kills, stdout.split("\n").length - 1);
+    const { moments, words } = killMoments(times.kills, stdout.split("\n").length - 1);
     for (const moment of moments) {
       const project = aProjectIn(store);
       writeFew(project);
@@ -119,10 +121,12 @@ function severalRuns(store: Store): void {
       });
     }
   });
+}
 
-  test(`a run that is suspended for longer than its lease loses it to another one, ${stops} times`, async () => {
+function stops(store: Store): void {
+  test(`a run that is suspended for longer than its lease loses it to another one, ${times.stops} times`, async () => {
     const { chance, words } = drawnChance();
-    for (let stop = 0; stop < stops; stop++) {
+    for (let stop = 0; stop < times.stops; stop++) {
       const project = aProjectIn(store);
       const clock = leaping();
       writeFew(project);
@@ -246,7 +250,7 @@ function answers(store: Store): void {
 function faults(store: Store): void {
   // For each commit the same, so that it fails only because of the commit.
   const seed = Number(process.env["MIGRATE_SEED"] ?? (isLong ? Math.floor(Math.random() * 1e9) : 1));
-  test.each(Array.from({ length: trials }, (_, index) => index + 1))(
+  test.each(Array.from({ length: times.trials }, (_, index) => index + 1))(
     "runs up and down end with 0 or 6 under drawn faults, and the next one finishes, trial %i",
     async (trial) => {
       onTestFailed(() => console.log(`the same faults: MIGRATE_SEED=${seed}`));

@@ -7,9 +7,27 @@ export interface Method {
   readonly message?: string | null | undefined;
 }
 
-export function pageOf(title: string, intro: string, groups: Readonly<Record<string, readonly Method[]>>): string {
-  const parts = Object.entries(groups).map(([group, methods]) => `## ${group}\n\n${tableOf(methods)}`);
+/** `groups`: of one that is not known now, what the page has. */
+export function pageOf(
+  title: string,
+  intro: string,
+  groups: Readonly<Record<string, readonly Method[] | string>>,
+): string {
+  const parts = Object.entries(groups).map(
+    ([group, found]) => `## ${group}\n\n${typeof found === "string" ? found : tableOf(found)}`,
+  );
   return `# ${title}\n\n${intro}\n\n${parts.join("\n\n")}\n`;
+}
+
+/** What a page has about a group. */
+export function groupIn(page: string, group: string): string {
+  return (
+    page
+      .split(/^## /m)
+      .find((part) => part.startsWith(`${group}\n`))
+      ?.slice(group.length)
+      .trim() ?? ""
+  );
 }
 
 function tableOf(methods: readonly Method[]): string {
