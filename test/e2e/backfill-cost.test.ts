@@ -1,11 +1,11 @@
 /** What code that computes a column will cost: as planned, and as a sample shows. */
-import { cpSync, existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { planDocumentShape } from "../../src/plan/document/plan-document.ts";
 import type { Rehearsal } from "../../src/index.ts";
 import { filesOf } from "../support/files.ts";
-import { aProject, temporaryFolderOfFile, type Project } from "../support/project.ts";
+import { aProject, fillingOnce, type Project } from "../support/project.ts";
 import { addRows } from "../support/tables.ts";
 import type { StepSample } from "../../src/run/computed.ts";
 
@@ -16,25 +16,19 @@ async function aScene(options: object = {}, code = vectorsOf(), before = ""): Pr
   return project;
 }
 
-/** The database of a project in which the table is there, with its rows. */
-const filled = join(temporaryFolderOfFile(), ".lancedb");
+const fill = fillingOnce(async (project) => {
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, text: `text ${id}` }));
+  await addRows(project.database, "docs", rows);
+});
 
 async function fillScene(project: Project, options: object, code = vectorsOf(), before = ""): Promise<void> {
   project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
-  if (existsSync(filled)) cpSync(filled, project.database, { recursive: true });
-  else {
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    await addRows(
-      project.database,
-      "docs",
-      Array.from({ length: 1_000 }, (_, id) => ({ id, text: `text ${id}` })),
-    );
-    cpSync(project.database, filled, { recursive: true });
-  }
+  await fill(project);
   project.write("code/vectors.ts", code);
   const all = { from: ["text"], key: "id", with: "./code/vectors.ts", version: "1", ...options };
-  const fill = `m.backfillColumn("docs", "embedding", ${JSON.stringify(all)}),`;
-  project.migration("0002_embed.ts", `${before} m.addColumn("docs", "embedding", m.vector(4)), ${fill}`);
+  const embed = `m.backfillColumn("docs", "embedding", ${JSON.stringify(all)}),`;
+  project.migration("0002_embed.ts", `${before} m.addColumn("docs", "embedding", m.vector(4)), ${embed}`);
 }
 
 /** `first`: statements that run first in each call. */

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aProject, type Project, onStderr } from "../support/project.ts";
+import { aProject, fillingOnce, type Project, onStderr } from "../support/project.ts";
 import { addRows, rowsOf } from "../support/tables.ts";
 import { openTable } from "./support/scene-project.ts";
 
@@ -27,15 +27,19 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 });
 `;
 
+const fill = fillingOnce(async (project) => {
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const texts = Array.from({ length: rows }, (_, id) => ({ id, text: `text ${id}` }));
+  await addRows(project.database, "docs", texts);
+});
+
 async function aScene(step: "backfillColumn" | "reembedColumn", options: object = {}, more = ""): Promise<Project> {
   const project = aProject();
   project.write("code/embed.ts", module(more));
   project.write("code/embed.mjs", script);
   const docs = `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(2) }),`;
   project.migration("0001_docs.ts", docs);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  const texts = Array.from({ length: rows }, (_, id) => ({ id, text: `text ${id}` }));
-  await addRows(project.database, "docs", texts);
+  await fill(project);
   const how = { from: ["text"], key: "id", with: "./code/embed.ts", version: "2", batch: 50, ...options };
   const type = step === "reembedColumn" ? "type: m.vector(2), " : "";
   const given = JSON.stringify(how).slice(1);

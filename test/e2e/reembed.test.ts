@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { markSql } from "../../src/actions/rewrite/source-marks.ts";
 import { stagingName } from "../../src/features/embed/compute/staging-name.ts";
-import { aProject, onStderr, onStdout, type Project } from "../support/project.ts";
+import { aProject, fillingOnce, onStderr, onStdout, type Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 
 const marks = "_lance_migrate_kept_embedding_old";
@@ -21,16 +21,20 @@ export default async function embed(rows: { text: string }[]) {
 `;
 }
 
+const fill = fillingOnce(async (project) => {
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const rows = texts.map((text, id) => ({ id, text, embedding: [id, id + 1] }));
+  await addRows(project.database, "docs", rows);
+});
+
 /** A table of texts with vectors of an old model, and a pending migration that changes the model. */
 async function aScene(options = ""): Promise<Project> {
   const project = aProject();
   const columns = "{ id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(2) }";
   project.write("code/old.ts", embedderOf(2));
   project.write("code/new.ts", embedderOf(3));
-  const rows = texts.map((text, id) => ({ id, text, embedding: [id, id + 1] }));
   project.migration("0001_docs.ts", `m.createTable("docs", ${columns}),`);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  await addRows(project.database, "docs", rows);
+  await fill(project);
   reembed(project, options);
   return project;
 }

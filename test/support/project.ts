@@ -1,6 +1,6 @@
 /** Temporary projects: a folder with migrations and a configuration, and the built command run in it. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,6 +29,19 @@ export function temporaryFolderOfFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
+}
+
+/**
+ * Fills the database of a project. It is filled once for all tests of a file, whose projects get copies: a copy takes a
+ * hundredth of a run.
+ */
+export function fillingOnce(fill: (project: Project) => Promise<void>): (project: Project) => Promise<void> {
+  const filled = join(temporaryFolderOfFile(), "database");
+  return async (project) => {
+    if (existsSync(filled)) return cpSync(filled, project.database, { recursive: true });
+    await fill(project);
+    cpSync(project.database, filled, { recursive: true });
+  };
 }
 
 export interface Finished {
