@@ -15,7 +15,7 @@ export const budgets: Readonly<Record<string, number>> = {
   // 1,120 more: probes of engines that the tests have not run on (700), commands that end well whatever ends them, Windows.
   // 105 more: materialized views, clones and logs of writes are found.
   // 230 more: verdicts, code that is linked and not run, .env, errors with several lines, ways back that status names.
-  "src, core": 41_220,
+  "src, core": 41_230,
   "src/features/app": 340,
   // 575 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
   "src/features/author": 5_445,
@@ -34,7 +34,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/report": 4_040,
   "src/features/rest": 2_150,
   // 1,050 more: full text with its structure, limits of what clients have under way, strict objects, indexes kept up to date.
-  "src/features/serve": 4_415,
+  "src/features/serve": 4_430,
   // 140 more: git, which lint asks too, and code that is linked.
   "src/features/shared": 1_050,
   "src/features/telemetry": 290,
@@ -42,9 +42,9 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/types": 1_310,
   // 7,900 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
   // 370 more: materialized views, logs of writes.
-  test: 114_380,
+  test: 114_400,
   // 1,540 more: views, clones and logs of the engine, indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 46_605,
+  "docs, guide, in words": 46_615,
   // 1,180 more than before: materialized views, clones, logs of writes, how a killed run is resumed, steps of recipes, probes, greedy clients.
   "docs/internals, in words": 24_980,
 };

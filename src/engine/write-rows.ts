@@ -1,4 +1,6 @@
 /** Writes rows that are given as Arrow IPC files. The package's own methods would decode them with apache-arrow. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { MergeResult, UpdateResult } from "@lancedb/lancedb";
 import { nativeTable, type AnyTable } from "./engine.ts";
 
@@ -47,4 +49,22 @@ export async function mergeRows(table: AnyTable, merge: MergeOptions, file: Buff
     builder = builder.whenNotMatchedBySourceDelete(condition(merge.delete));
   if (merge.useIndex !== undefined) builder = builder.useIndex(merge.useIndex);
   return await builder.execute(file);
+}
+
+/**
+ * Whether the engine merges rows into a log beside the table, after `setLsmWriteSpec`, which no other write sees
+ * (docs/internals/engine.md). `folder` is that of the database, if it is one; `open` opens the table.
+ */
+export async function keepsLog(
+  { folder, table }: { readonly folder: string | undefined; readonly table: string },
+  open: () => Promise<AnyTable | undefined>,
+): Promise<boolean> {
+  if (folder !== undefined && !existsSync(join(folder, `${table}.lance`, "_mem_wal"))) return false;
+  const opened = await open();
+  if (opened === undefined) return false;
+  const handle = nativeTable(opened);
+  // Older engines can set a log, and not tell whether there is one.
+  return "getLsmWriteSpec" in handle
+    ? ((await handle.getLsmWriteSpec()) ?? undefined) !== undefined
+    : folder !== undefined;
 }

@@ -176,3 +176,31 @@ test("a client that sends a large body after headers that are too large still se
   await once(socket, "close");
   expect(Buffer.concat(answer).toString()).toMatch(/^HTTP\/1.1 431 /);
 });
+
+test("a table whose rows the engine keeps in a log can be read, and is not written", async () => {
+  const local = await lancedb.connect(folder, { readConsistencyInterval: 0 });
+  const fields = [new arrow.Field("id", new arrow.Utf8(), false), new arrow.Field("n", new arrow.Float64(), true)];
+  const table = await local.createEmptyTable("logged", new arrow.Schema(fields));
+  await table.add([{ id: "a", n: 1 }]);
+  await table.setUnenforcedPrimaryKey("id");
+  await table.setLsmWriteSpec({ specType: "unsharded" });
+  await table
+    .mergeInsert("id")
+    .whenMatchedUpdateAll()
+    .whenNotMatchedInsertAll()
+    .execute([{ id: "b", n: 2 }]);
+  await table.closeLsmWriters();
+  const writes: readonly RawRequest[] = [
+    json("logged/add_columns", { new_columns: [{ name: "k", expression: "n" }] }),
+    json("logged/alter_columns", { alterations: [{ path: "n", rename: "k" }] }),
+    json("logged/update", { updates: [["n", "7"]] }),
+    json("logged/delete", { predicate: "n = 2" }),
+  ];
+  for (const one of writes)
+    expect(String((await send(service.url, one)).body)).toMatch(
+      /does not write to table 'logged', whose rows the engine/,
+    );
+  expect(await (await local.openTable("logged")).query().toArray()).toHaveLength(2);
+  expect(await send(service.url, json("logged/query", { vector: [], k: 5 }))).toMatchObject({ status: 200 });
+  local.close();
+});

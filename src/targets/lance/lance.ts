@@ -1,12 +1,11 @@
 /** The target for the embedded engine, in a folder or an object store. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { keepSecret } from "../../secrets/redact.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
 import { packageTable, readSchema, type AnyTable, type NativeTable } from "../../engine/engine.ts";
 import { engineProblem, isUnreadable } from "../../engine/problem/engine-problem.ts";
+import { keepsLog } from "../../engine/write-rows.ts";
 import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables } from "../../engine/clone-tables.ts";
 import { assumptions, refuses } from "./assumptions.ts";
@@ -73,7 +72,7 @@ export async function open(
     widths: (table, expressions, rows) =>
       reaching(async () => await sampledWidths(rowsOf(await existing(table)), expressions, rows)),
     newTables,
-    keepsLog: (table) => reaching(() => keepsLog(store, table)),
+    keepsLog: (table) => reaching(() => keepsLog({ folder: location.folder, table }, () => store.openNative(table))),
     views: () => reaching(() => viewsIn(store)),
     countRows: (table, predicate, version, most) => asking(() => oldVersions(table).count(version, predicate, most)),
     holds: (action) => asking(() => holds(oldVersions(action.table), action)),
@@ -128,14 +127,6 @@ async function describe(store: Store, table: string, withIndexes: boolean): Prom
   const schema = await readSchema(handle);
   const indexes = withIndexes ? { indexes: await indexesOf(store, table, handle) } : {};
   return { handle, table: { ...schema, ...indexes }, version, at, instance };
-}
-
-async function keepsLog({ location: { folder }, openNative }: Store, table: string): Promise<boolean> {
-  if (folder !== undefined && !existsSync(join(folder, `${table}.lance`, "_mem_wal"))) return false;
-  const handle = await openNative(table);
-  // Older engines can set a log, and not tell whether there is one.
-  if (handle !== undefined && !("getLsmWriteSpec" in handle)) return folder !== undefined;
-  return handle !== undefined && ((await handle.getLsmWriteSpec()) ?? undefined) !== undefined;
 }
 
 async function viewsIn({ tables, openNative }: Store): Promise<ReadonlyMap<string, View>> {

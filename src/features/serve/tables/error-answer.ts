@@ -42,6 +42,12 @@ export const tableLeft = (name: string) =>
     "tableExists",
     `the folder of table '${name}' has files but no table: a drop did not end, or another program is creating it; if no program is doing either, the operator of this service must remove that folder`,
   );
+export const keptInLog = (name: string) =>
+  refuse(
+    501,
+    "unsupported",
+    `this service does not write to table '${name}', whose rows the engine keeps in a log (setLsmWriteSpec); the operator of this service can move them into the table`,
+  );
 
 /** `folder` is where the tables are. It is kept out of answers. */
 export function problemOfError(thrown: unknown, folder: string): Problem {

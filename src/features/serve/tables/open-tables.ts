@@ -4,11 +4,12 @@ import { dropTable } from "../../../engine/drop-table.ts";
 import { connect, createFilledTable, openTable, type Connection, type EngineTable } from "../../../engine/engine.ts";
 import { engineLimits } from "../../../engine/probes/engine-limits.ts";
 import { isConflict } from "../../../engine/problem/engine-problem.ts";
+import { keepsLog } from "../../../engine/write-rows.ts";
 import { tableNamesIn } from "../../../engine/folder/list-tables.ts";
 import type { CallOutcome } from "../../../targets/contract/target.ts";
 import { patience, retry } from "../../../targets/contract/retry.ts";
 import { systemClock } from "../../../time/clock.ts";
-import { tableExists, tableLeft, tableNotFound } from "./error-answer.ts";
+import { keptInLog, tableExists, tableLeft, tableNotFound } from "./error-answer.ts";
 
 export type CreateMode = "create" | "overwrite" | "existOk";
 
@@ -64,7 +65,13 @@ export async function openTables(folder: string, cacheBytes?: number): Promise<S
     folder,
     names: async () => tableNamesIn(folder),
     read,
-    write: (name, work) => retrying(() => read(name, work)),
+    write: (name, work) =>
+      retrying(() =>
+        read(name, async (table) => {
+          if (await keepsLog({ folder, table: name }, async () => table)) throw keptInLog(name);
+          return await work(table);
+        }),
+      ),
     create: (name, file, mode) =>
       retrying(async () => {
         await create(db, folder, name, file, mode);
