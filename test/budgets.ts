@@ -15,7 +15,7 @@ export const budgets: Readonly<Record<string, number>> = {
   // 1,120 more: probes of engines that the tests have not run on (700), commands that end well whatever ends them, Windows.
   // 105 more: materialized views, clones and logs of writes are found.
   // 230 more: verdicts, code that is linked and not run, .env, errors with several lines, ways back that status names.
-  "src, core": 41_230,
+  "src, core": 41_240,
   "src/features/app": 340,
   // 575 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
   "src/features/author": 5_445,

@@ -73,7 +73,7 @@ export async function open(
       reaching(async () => await sampledWidths(rowsOf(await existing(table)), expressions, rows)),
     newTables,
     keepsLog: (table) => reaching(() => keepsLog({ folder: location.folder, table }, () => store.openNative(table))),
-    views: () => reaching(() => viewsIn(store)),
+    views: () => viewsIn(store),
     countRows: (table, predicate, version, most) => asking(() => oldVersions(table).count(version, predicate, most)),
     holds: (action) => asking(() => holds(oldVersions(action.table), action)),
     versions: {
@@ -129,16 +129,27 @@ async function describe(store: Store, table: string, withIndexes: boolean): Prom
   return { handle, table: { ...schema, ...indexes }, version, at, instance };
 }
 
-async function viewsIn({ tables, openNative }: Store): Promise<ReadonlyMap<string, View>> {
+/** How many tables are opened at a time: in an object store, each takes some requests. */
+const mostOpened = 16;
+
+async function viewsIn({ tables, openNative, reaching, asking }: Store): Promise<ReadonlyMap<string, View>> {
+  const names = [...(await reaching(tables))];
   const views = new Map<string, View>();
-  for (const name of await tables()) {
-    // The engine can't refresh a view either whose schema can't be read.
-    const view = await openNative(name)
-      .then((handle) => handle && readSchema(handle))
-      .then((schema) => schema && viewOf(schema))
-      .catch(() => undefined);
+  const look = async (name: string) => {
+    const handle = await openNative(name);
+    const view = handle && viewOf(await readSchema(handle));
     if (view !== undefined) views.set(name, view);
-  }
+  };
+  const lookAtAll = async () => {
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      const own = name;
+      // The engine can't refresh a view either whose schema can't be read.
+      await asking(() => look(own)).catch((error: unknown) => {
+        if (isMigrateError(error, "ERR_TARGET_UNREACHABLE")) throw error;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: mostOpened }, lookAtAll));
   return views;
 }
 
