@@ -42,7 +42,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/types": 1_310,
   // 7,900 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
   // 370 more: materialized views, logs of writes.
-  test: 114_400,
+  test: 114_450,
   // 1,540 more: views, clones and logs of the engine, indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
   "docs, guide, in words": 46_615,
   // 1,180 more than before: materialized views, clones, logs of writes, how a killed run is resumed, steps of recipes, probes, greedy clients.

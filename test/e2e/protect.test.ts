@@ -11,8 +11,8 @@ import { openSession } from "../../src/session/session.ts";
 import { aProject, onStderr, onStdout, temporaryFolder, type Project } from "../support/project.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";
 
-const columns = `id: m.int64().notNull(), n: m.float64(), spare: m.float64(), text: m.utf8(), s: m.struct({ x: m.int32(), y: m.utf8() })`;
-const rows = `[{ id: 1, n: 1.5, spare: 3, text: "a", s: { x: 1, y: "q" } }, { id: 2, n: 2.5, spare: 4, text: "b", s: { x: 2, y: "w" } }]`;
+const columns = `id: m.int64().notNull(), n: m.float64(), spare: m.float64(), text: m.utf8(), s: m.struct({ x: m.int32(), y: m.utf8() }), "Full ünï": m.utf8(), tags: m.list(m.utf8())`;
+const rows = `[{ id: 1, n: 1.5, spare: 3, text: "a", s: { x: 1, y: "q" }, tags: ["a"] }, { id: 2, n: 2.5, spare: 4, text: "b", s: { x: 2, y: "w" }, tags: [] }]`;
 
 /** A table, and what `steps` make of it if they are given: the second migration. */
 async function aScene(steps?: string): Promise<Project> {
@@ -31,6 +31,8 @@ async function aScene(steps?: string): Promise<Project> {
 const select: [string, string][] = [
   ["id", "id"],
   ["twice", "n * 2"],
+  ["title", "`Full ünï`"],
+  ["tags", "tags"],
 ];
 const where = "s.x > 0";
 
@@ -73,6 +75,8 @@ async function ranUnchecked({ folder: own }: Project, work: typeof up | typeof d
 const changes: readonly (readonly [what: string, steps: string, harms: boolean])[] = [
   ["a rename of what it reads", `m.renameColumn("docs", "n", "number")`, true],
   ["a rename of what its condition reads", `m.renameColumn("docs", "s.x", "z")`, true],
+  ["a rename of what has an odd name", `m.renameColumn("docs", "Full ünï", "title")`, true],
+  ["a retype of the items of a list", `m.retypeColumn("docs", "tags", m.list(m.largeUtf8()))`, true],
   ["a rename of another column", `m.renameColumn("docs", "text", "body")`, false],
   ["a rename of another field", `m.renameColumn("docs", "s.y", "z")`, false],
   ["a drop of what it reads", `m.dropColumn("docs", "n")`, true],
@@ -150,7 +154,7 @@ test("pull leaves out a view, and states it", async () => {
   const db = await lancedb.connect(join(project.folder, ".lancedb"), {
     storageOptions: { new_table_enable_stable_row_ids: "true" },
   });
-  await db.createTable("docs", [{ id: 1, n: 1.5, s: { x: 1 } }]);
+  await db.createTable("docs", [{ id: 1, n: 1.5, s: { x: 1 }, "Full ünï": "a", tags: ["b"] }]);
   await addView(project);
   expect(await project.migrate(["pull"])).toMatchObject(onStderr(0, "recent, which is a view of docs"));
   expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });

@@ -4,7 +4,6 @@ import type { Action } from "../../actions/model/action.ts";
 import { refAfter, rewrites } from "../../actions/apply-action.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { sameType } from "../../schema/data-type.ts";
-import { formatPath } from "../../schema/path.ts";
 import { columnsWithin, type Table } from "../../schema/table.ts";
 import type { View } from "../../wire/lance/view.ts";
 import type { Target } from "../../targets/contract/target.ts";
@@ -53,7 +52,7 @@ function harmOf({ action, before, after, undoes = [] }: PlannedAction, inputs?: 
   return undefined;
 }
 
-/** The columns and fields of a table, by their paths as text. */
+/** The columns and fields of a table, by their paths as the engine lists what a view reads. */
 function fieldsOf({ columns }: Table) {
-  return new Map(columnsWithin(columns).map((one) => [formatPath(one.path), one]));
+  return new Map(columnsWithin(columns).map((one) => [one.path.join("."), one]));
 }
