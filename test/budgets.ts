@@ -44,7 +44,7 @@ export const budgets: Readonly<Record<string, number>> = {
   // 370 more: materialized views, logs of writes.
   test: 114_450,
   // 1,540 more: views, clones and logs of the engine, indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 46_615,
+  "docs, guide, in words": 46_620,
   // 1,180 more than before: materialized views, clones, logs of writes, how a killed run is resumed, steps of recipes, probes, greedy clients.
   "docs/internals, in words": 24_980,
 };
