@@ -24,6 +24,9 @@ MOST_KEYS = 1000
 
 QUOTE = "'"
 
+#: The engine reads it in SQL as the negation of a number that 64 bits don't hold.
+LEAST = -(2**63)
+
 #: The engine may panic if the schema changes while it writes.
 CONFLICT = re.compile(
     "commit conflict|incompatible transaction|preempted by|too many concurrent writers|409 conflict|panicked",
@@ -48,7 +51,8 @@ def save(table, column, rows, *, key, models, from_=None, attempts=10):
     if not rows:
         return
     names = _columns_of(rows, column, key, from_ or ())
-    sources = [name for name in names if name != key] if from_ is None else list(from_)
+    _check_keys(rows, key)
+    sources = [name for name in (names if from_ is None else dict.fromkeys(from_)) if name != key]
     known = {}  # by model, so that a repeated write does not embed again
     written = None
     failures = 0
@@ -68,6 +72,7 @@ def save(table, column, rows, *, key, models, from_=None, attempts=10):
         ]
         try:
             data = pa.Table.from_pylist(values, schema=pa.schema([schema.field(name) for name in [*columns, column]]))
+            _check_integers(data, rows, key)
             unchanged = None
             if not written:
                 data, unchanged = _with_carried(data, table, key, schema)
@@ -158,6 +163,27 @@ def _columns_of(rows, column, key, sources):
     return names
 
 
+def _check_keys(rows, key):
+    """The engine finds no row by a null, and inserts each of several rows with the same new key."""
+    known = {}
+    for index, row in enumerate(rows):
+        own = row[key]
+        if own is None:
+            raise ValueError(f"Row {index} has no value in the key {key}. Give it one, by which later calls find the row.")
+        if own in known:
+            raise ValueError(f"Rows {known[own]} and {index} have the same {key}. Leave one of them out.")
+        known[own] = index
+
+
+def _check_integers(data, rows, key):
+    """pyarrow makes 1.5 the integer 1: the key of another row."""
+    if pa.types.is_integer(data.schema.field(key).type):
+        for index, (written, row) in enumerate(zip(data[key].to_pylist(), rows)):
+            if written != row[key]:
+                type_ = data.schema.field(key).type
+                raise ValueError(f"Row {index} has {row[key]} in the key {key}, which holds values of the type {type_}.")
+
+
 class _RowsChanged(Exception):
     """Others have changed rows since their values were looked up."""
 
@@ -178,7 +204,7 @@ def _with_carried(data, table, key, schema):
     has_literals = pa.types.is_integer(type_) or pa.types.is_string(type_) or pa.types.is_large_string(type_)
     keys = data[key].to_pylist()
     if kept:
-        if not of_migrations or not has_literals or None in keys:
+        if not of_migrations or not has_literals or LEAST in keys:
             return data, None
         found = []
         for first in range(0, len(keys), MOST_KEYS):

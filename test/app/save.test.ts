@@ -207,6 +207,13 @@ test.each([
   expect(conditions).toEqual([expect.stringContaining("target.`_lance_migrate_kept_embedding_old` = source.")]);
 });
 
+test("the least integer of 64 bits may be a key", async () => {
+  const least = -(2n ** 63n);
+  const { table, fields } = await aMigratedTable(new Int64(), [least]);
+  await save(table, "embedding", [{ id: least, title: "new" }], { key: "id", models: oldTitles });
+  expect((await fields())[0]!.slice(1, 5)).toEqual(["new", [Math.fround(0.1), 0], [3, 7], "kept 0"]);
+});
+
 test.each([
   { what: "integers", type: new Int64(), keys: [1, 2] },
   { what: "numbers, which can't be looked up", type: new Float64(), keys: [1.5, 2.5] },
@@ -365,7 +372,8 @@ test("with `from`, a new vector changes no other column, and is written although
     },
   });
   const row = { id: 1, title: "another one", note: "older" };
-  const options = { key: "id", from: ["title"], models: both };
+  // The key may be among these columns.
+  const options = { key: "id", from: ["title", "id"], models: both };
   await save(beforeWrites(table, once(switchColumns)), "embedding", [row], options);
   expect((await documentsIn(folder))[0]).toEqual(embedded([row], newModel)[0]);
   expect((await rowsOf(folder, "docs")).find(({ id }) => id === 1)).toMatchObject({ note: "newer" });
@@ -436,6 +444,16 @@ test.each([
     rows: [{ id: 1, title: "one", body: "text" }],
     problem: "The table docs has no column body.",
   },
+  {
+    what: "two rows with the same key",
+    rows: [5, 6, 5].map((id) => ({ id, title: "new" })),
+    problem: "Rows 0 and 2 have the same id. Leave one of them out.",
+  },
+  {
+    what: "a row without a key",
+    rows: [{ id: null, title: "new" }],
+    problem: "Row 0 has no value in the key id. Give it one, by which later calls find the row.",
+  },
   { what: "a column without vectors", column: "note", problem: "The column note of docs does not hold vectors." },
   { what: "another column that the table lacks", column: "vector", problem: "The table docs has no column vector." },
 ])(
@@ -448,6 +466,16 @@ test.each([
     expect(await documentsIn(folder)).toEqual(embedded(first, newModel));
   },
 );
+
+test.each([1.5, 2 ** 32 + 1, "text", true])("a key that the client would change is refused: %s", async (id) => {
+  const { folder, table } = await aTable();
+  const saving = save<object>(table, "embedding", [{ id, title: "new" }], {
+    key: "id",
+    models: { "": async () => [[1, 2]] },
+  });
+  await expect(saving).rejects.toThrow(`Row 0 has ${id} in the key id, which holds values of the type Int32.`);
+  expect(await documentsIn(folder)).toEqual(embedded(first, oldModel));
+});
 
 test('a column without the name of a model has that of its dimensions, if no model has the key ""', async () => {
   const { folder, table } = await aTable();

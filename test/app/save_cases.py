@@ -111,7 +111,8 @@ def test_from(scene):
 
     row = {"id": 1, "title": "other", "note": "older"}
     table = scene.on_first_write(scene.switch)
-    save(table, "embedding", [row], key="id", from_=["title"], models={"": old, "bge": slow})
+    # The key may be among these columns.
+    save(table, "embedding", [row], key="id", from_=["title", "id"], models={"": old, "bge": slow})
     assert scene.documents()[1] == ("other", [5, 1])
     assert scene.db.open_table("docs").search().where("id = 1").to_list()[0]["note"] == "newer"
 
@@ -144,6 +145,9 @@ def test_other_error(scene):
         ({"models": {"bge": lambda rows: []}}, "has returned 0 vectors for 1 rows."),
         ({"rows": [{"id": 1, "title": "one"}, {"id": 2}]}, "Row 1 has no title."),
         ({"rows": [{"id": 1, "body": "text"}]}, "The table docs has no column body."),
+        ({"rows": [{"id": id_, "title": "new"} for id_ in (5, 6, 5)]}, "Rows 0 and 2 have the same id. Leave one of them out."),
+        ({"rows": [{"id": None, "title": "new"}]}, "Row 0 has no value in the key id. Give it one,"),
+        ({"rows": [{"id": 1.5, "title": "new"}]}, "Row 0 has 1.5 in the key id, which holds values of the type int64."),
     ],
 )
 def test_refused(scene, options, problem):
@@ -238,6 +242,13 @@ def test_columns_of_migrations_are_carried(tmp_path, key, keys, fresh):
     wanted = [kept[0], {**kept[1], **saved}, {**none, "id": fresh, **saved}]
     assert sorted(table.to_arrow().to_pylist(), key=str) == sorted(wanted, key=str)
     assert len(conditions) == 1 and "target.`_lance_migrate_kept_embedding_old` = source." in conditions[0]
+
+
+def test_the_least_integer_may_be_a_key(tmp_path):
+    table, before = migrated(tmp_path, keys=(-(2**63),))
+    save(table, "embedding", [{"id": -(2**63), "title": "new"}], key="id", models=MODELS)
+    [found] = table.to_arrow().to_pylist()
+    assert (found["title"], found["embedding_old"]) == ("new", before["embedding_old"][0].as_py())
 
 
 def test_columns_of_migrations_that_change_before_the_write_stay(tmp_path):

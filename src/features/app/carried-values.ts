@@ -79,10 +79,13 @@ function isSamePresence(name: string): string {
   return `((target.\`${name}\` is null) = (source.\`${name}\` is null))`;
 }
 
+/** The engine reads it in SQL as the negation of a number that 64 bits don't hold. */
+const leastInteger = -(2n ** 63n);
+
 /** The SQL of a key of this type. */
 function literalOf(key: unknown, type: string): string | undefined {
   if (type.endsWith("Utf8")) return typeof key === "string" ? `'${key.replaceAll("'", "''")}'` : undefined;
-  const isInteger = typeof key === "bigint" || Number.isSafeInteger(key);
+  const isInteger = typeof key === "bigint" ? key > leastInteger : Number.isSafeInteger(key);
   return isInteger && /^U?int\d+$/i.test(type) ? String(key) : undefined;
 }
 

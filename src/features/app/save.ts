@@ -1,6 +1,7 @@
 /** Writes rows with vectors of the model that the column has. */
 import { makeArrowTable, type Table } from "@lancedb/lancedb";
 import { carriedValues, isSameValue } from "./carried-values.ts";
+import { checkIntegers, checkKeys } from "./keys.ts";
 import { embed, isSameModel, look, type Models, type SeenColumn } from "./column-model.ts";
 
 export interface SaveOptions<Row> {
@@ -28,6 +29,7 @@ export async function save<Row extends object>(
   const { models, signal } = options;
   if (rows.length === 0) return;
   const names = columnsOf(rows, column, options);
+  checkKeys(rows, options.key);
   /** By model, so that a repeated write does not embed again. */
   const known = new Map<string, number[][]>();
   let written: SeenColumn | undefined;
@@ -71,6 +73,7 @@ async function write<Row extends object>(table: Table, column: string, given: Wr
   const columns = isWritten ? [key, ...from] : names;
   const missing = columns.find((name) => !seen.schema.names.includes(name));
   if (missing !== undefined) throw new Error(`The table ${table.name} has no column ${missing}.`);
+  checkIntegers(rows, key, seen.schema);
   const lacking = seen.schema.names.map(String).filter((name) => name !== column && !columns.includes(name));
   // To leave columns as they are, the engine reads them in all rows of the table.
   const mayCarry = !isWritten && lacking.length > 0;
