@@ -16,7 +16,8 @@ export const budgets: Readonly<Record<string, number>> = {
   // 105 more: materialized views, clones and logs of writes are found.
   // 230 more: verdicts, code that is linked and not run, .env, errors with several lines, ways back that status names.
   "src, core": 41_240,
-  "src/features/app": 340,
+  // 40 more: keys that the client would change, or that several rows have, are refused.
+  "src/features/app": 385,
   // 575 more: inspect, diff, reset, dev, AGENTS.md, names without ts-morph.
   "src/features/author": 5_445,
   "src/features/bundle": 285,
@@ -42,11 +43,11 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/types": 1_310,
   // 7,900 more: drawn queries and kinds of columns by both official clients, a crowd with kills, visits of the fuzzer, hosts, engines.
   // 370 more: materialized views, logs of writes.
-  test: 114_450,
+  test: 114_510,
   // 1,540 more: views, clones and logs of the engine, indexes that the service keeps up to date, engines that are probed, hosts, systems, two errors. The goal stays.
-  "docs, guide, in words": 46_620,
+  "docs, guide, in words": 46_630,
   // 1,180 more than before: materialized views, clones, logs of writes, how a killed run is resumed, steps of recipes, probes, greedy clients.
-  "docs/internals, in words": 24_980,
+  "docs/internals, in words": 25_050,
 };
 
 /** The lines or words of each part. */

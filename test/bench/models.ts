@@ -1,4 +1,7 @@
-/** Two embedding models of benchmarks, by the length of their vectors. As a module of a migration it is the new one, which waits as for a service. */
+/**
+ * Two embedding models of benchmarks, by the length of their vectors. As a module of a migration it is the new one, which waits as for a service:
+ * as many milliseconds for each call as the variable MODEL_WAIT states.
+ */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -11,6 +14,6 @@ export function vectorOf(text: string, length: number): number[] {
 }
 
 export default async function embed(rows: readonly { readonly text: string }[]): Promise<number[][]> {
-  await sleep(20);
+  await sleep(Number(process.env["MODEL_WAIT"] ?? 20));
   return rows.map(({ text }) => vectorOf(text, newLength));
 }

@@ -4,7 +4,9 @@
  * of the kinds ivfPq, fts and btree, while `migrate prepare` and `migrate up` run in processes of their own. At the end,
  * each row must have the text that the application wrote last, and the vector that the new model computes from it.
  * Before, another process keeps one processor busy for 30 seconds: what a machine loses to any other work.
- * `npm run bench switch [-- --rows N --rate N]`; needs Linux. Ends with 1 if an operation failed for good, or a row is
+ * `npm run bench switch [-- --rows N --rate N --wait MS --without S]`; needs Linux. `wait`: what a call of the model takes, for
+ * 256 rows. `without`: the phase of `prepare` takes so many seconds in which nothing is prepared. Each operation makes a version
+ * of the table, which makes the later ones longer, so that only phases at the same time can be compared. Ends with 1 if an operation failed for good, or a row is
  * wrong. Processor time is that of the application's process during an operation, which has no other then.
  */
 import { spawn } from "node:child_process";
@@ -20,7 +22,8 @@ process.env["LANCEDB_LOG"] = "error";
 const { save } = await import("../../src/features/app/app.ts");
 const { lancedb, migrate: runMigrate, optionsOf, temporaryFolder, writeProject } = await import("./project.ts");
 
-const values = optionsOf({ rows: "100000", rate: "20" });
+const values = optionsOf({ rows: "100000", rate: "20", wait: "20", without: "" });
+process.env["MODEL_WAIT"] = values.wait;
 const rows = Number(values.rows);
 const code = fileURLToPath(new URL("models.ts", import.meta.url));
 const modelOf = (length: number) => (documents: readonly { readonly text: string }[]) =>
@@ -55,8 +58,8 @@ const application = run(stop.signal);
 await during("before", () => sleep(30_000));
 await during("busy", () => keepBusy(30_000));
 const before = await coverage();
-await during("prepare", () => migrate("prepare"));
-await during("up", () => migrate("up"));
+await during("prepare", () => (values.without === "" ? migrate("prepare") : sleep(Number(values.without) * 1_000)));
+await during("up", () => (values.without === "" ? migrate("up") : sleep(20_000)));
 await during("after", () => sleep(10_000));
 stop.abort();
 await application;

@@ -1,6 +1,6 @@
 /** Indexes get the rows that were written later, without anybody asking for it. */
 import { expect, onTestFinished, test } from "vitest";
-import { childrenOf } from "../support/processes.ts";
+import { childrenOf, processorTime } from "../support/processes.ts";
 import { aProject, onStdout, temporaryFolder } from "../support/project.ts";
 import { lancedb } from "../support/tables.ts";
 import { apiKey, arrow, connectTo, startCommand, type Table } from "./served.ts";
@@ -135,11 +135,19 @@ test("changes of a table do not wait for indexes, which get the rows although no
   expect(service.log.join("")).not.toContain("could not bring");
 });
 
+/** Waits until the processes have not worked for a moment: the indexes are complete before the work on them has ended. */
+async function idle(pids: readonly number[]): Promise<void> {
+  const worked = () => pids.reduce((sum, pid) => sum + processorTime(pid), 0);
+  let last = NaN;
+  await expect.poll(() => last === (last = worked()), { interval: 500 }).toBe(true);
+}
+
 test("a worker for indexes that dies while it is idle is replaced, and its table gets its turn at once", async () => {
   const { service, local, table } = await aTable(["--index-after", "0.3"]);
   await table.add(rows(60, 61));
   await expect.poll(() => covered(local)).toEqual(allOf(61));
   const workers = childrenOf(service.pid);
+  await idle(workers);
   for (const pid of workers) process.kill(pid, "SIGKILL");
   await expect.poll(() => childrenOf(service.pid).filter((pid) => workers.includes(pid))).toEqual([]);
   // As many that the time of the last build does not matter.
