@@ -27,7 +27,7 @@ export const usageErrors = {
   ),
   ERR_DATABASE_MISSING: refused((d: { target: string; place: string; near?: string | undefined }) =>
     d.near !== undefined
-      ? `target ${d.target}: there is no database at ${d.place}, and none was made; if ${d.near} is meant, correct the address in the configuration, and otherwise make the folder first: mkdir -p ${d.place}`
+      ? `target ${d.target}: there is no database at ${d.place}, and none was made; if ${d.near} is meant, correct the address in the configuration, and otherwise make that folder first`
       : `target ${d.target}: ${d.place} has no tables, and its guard mustExist allows no new database; check the address, or remove mustExist from the configuration for the first run`,
   ),
   ERR_MIGRATIONS_FOLDER: usage(

@@ -267,10 +267,12 @@ test("a drop of a table is refused while a clone reads its files, also of a clon
     ["down", "--yes", "--accept", "lossy"],
   ])
     expect(await project.migrate(args)).toMatchObject(
-      onStderr(4, "copy, other is a clone that reads the files of docs"),
+      onStderr(4, "clones read the files of docs, and could not be read without it: copy, other;"),
     );
   await db.dropTable("other");
-  expect(await project.migrate(["up", "--accept", "irreversible"])).toMatchObject(onStderr(4, "copy is a clone"));
+  expect(await project.migrate(["up", "--accept", "irreversible"])).toMatchObject(
+    onStderr(4, "could not be read without it: copy;"),
+  );
   const kept = await rowsOf(database, "copy");
   await db.dropTable("copy");
   await db.createTable("copy", kept as never);

@@ -1,4 +1,4 @@
-/** Refuses steps after which the engine could not refresh a view any more, or would leave rows of before in it. */
+/** Refuses steps after which the engine could not refresh a view any more, or would keep old values in it. */
 import { isDeepStrictEqual } from "node:util";
 import type { Action } from "../../actions/model/action.ts";
 import { refAfter, rewrites } from "../../actions/apply-action.ts";

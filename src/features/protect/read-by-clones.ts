@@ -23,6 +23,5 @@ export async function tablesWithClones(
 }
 
 function problemOf(table: string, clones: readonly string[]): string {
-  const names = clones.join(", ");
-  return `${names} is a clone that reads the files of ${table}, and could not be read any more; drop ${names} before, or copy its rows into another table`;
+  return `clones read the files of ${table}, and could not be read without it: ${clones.join(", ")}; drop them before, or copy their rows into other tables`;
 }
