@@ -33,13 +33,15 @@ export const diffCommand = defineCommand({
     const equal = differences.length + unread.length === 0;
     const { output } = context;
     output.data<typeof shapes.diff>({ equal, from, to, differences, unread });
-    if (equal) output.result(`equal: ${count(one.tables.size, "table")}`);
+    if (equal) output.result(`equal: ${count(one.tables.size, "table")} (${notCompared})`);
     if (differences.length > 0) output.result(`- ${from}, + ${to}`);
     for (const difference of differences) printDifference(difference, output);
     for (const words of unread) output.result({ style: "yellow", text: `not compared: ${words}` });
     return equal || check !== true ? undefined : "pending";
   },
 });
+
+const notCompared = "the metadata of columns and most parameters of indexes are not compared";
 
 function printDifference({ table, what, from, to }: DatabaseDifference, output: Output): void {
   const name = what === "table" ? table : `${table}: ${what === "order" ? "order of columns" : what}`;

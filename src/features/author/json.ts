@@ -39,7 +39,7 @@ export const reset = z.union([
 ]);
 
 export const diff = z.strictObject({
-  equal: yes,
+  equal: yes.describe("The metadata of columns and most parameters of indexes are not compared."),
   from: text,
   to: text,
   differences: z.array(
